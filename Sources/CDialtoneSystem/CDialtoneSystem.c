@@ -186,14 +186,22 @@ int csystem_limit_segments(int socket, int bytes) {
 
 int csystem_stream_progress(int socket, struct csystem_stream_progress *progress) {
   // struct tcp_info of linux/tcp.h as words: libc's own lacks the last of them, and the two headers exclude each other.
-  enum { UNACKED = 24 / 4, LAST_DATA_RECV = 52 / 4, TOTAL_RETRANS = 100 / 4, RCV_OOOPACK = 224 / 4 };
+  enum {
+    UNACKED = 24 / 4,
+    LAST_DATA_RECV = 52 / 4,
+    TOTAL_RETRANS = 100 / 4,
+    NOTSENT_BYTES = 144 / 4,
+    RCV_OOOPACK = 224 / 4,
+    SND_WND = 228 / 4
+  };
   unsigned int words[64] = {0};
   socklen_t length = sizeof words;
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, words, &length) != 0) return errno;
   *progress = (struct csystem_stream_progress){.unacknowledged = words[UNACKED],
                                                .sent_again = words[TOTAL_RETRANS],
                                                .behind_gap = words[RCV_OOOPACK],
-                                               .since_received = words[LAST_DATA_RECV]};
+                                               .since_received = words[LAST_DATA_RECV],
+                                               .unsent = words[SND_WND] == 0 ? 0 : words[NOTSENT_BYTES]};
   return 0;
 }
 

@@ -301,10 +301,11 @@ int csystem_socket_error(int socket);
 // TCP_MAXSEG, TCP_WINDOW_CLAMP (tcp(7)): the largest segment that either side sends, in bytes, and few at a time from
 // the other side: routers take several that follow each other for one.
 int csystem_limit_segments(int socket, int bytes);
-// TCP_INFO (tcp(7)): how many segments are not acknowledged, how many were sent again, how many came behind a gap (0
-// before Linux 5.4), and how many milliseconds ago something came.
+// TCP_INFO (tcp(7)): how many segments are not acknowledged, how many were sent again, how many came behind a gap, how
+// many milliseconds ago something came, and how many bytes were never sent although the other side has room for them
+// (the third and the last are 0 before Linux 5.4).
 struct csystem_stream_progress {
-  unsigned int unacknowledged, sent_again, behind_gap, since_received;
+  unsigned int unacknowledged, sent_again, behind_gap, since_received, unsent;
 };
 int csystem_stream_progress(int socket, struct csystem_stream_progress *_Nonnull progress);
 // IP_PMTUDISC_PROBE of IP_MTU_DISCOVER (ip(7)): datagrams are neither fragmented nor held to a known path MTU.

@@ -114,6 +114,12 @@ public struct DiagnosisInquiry: Sendable {
   /// Whether a connection was made.
   var isConnected: Bool { attempts.contains(where: \.isAccepted) }
 
+  /// Whether each connection took so long that a check, which needs several times that, is slow, too.
+  var isSlow: Bool {
+    let times = attempts.compactMap { if case .accepted(let milliseconds) = $0.outcome { milliseconds } else { nil } }
+    return times.min().map { $0 >= 700 } ?? false
+  }
+
   /// Whether a connection was made, or refused in a way that a portal would, or the kernel tells nothing.
   var mayExchange: Bool {
     if !kernelFindings.isEmpty, kernelFindings.allSatisfy({ $0.result == .link(.denied) }) { return true }

@@ -14,9 +14,10 @@ struct BeyondProbe {
   /// When a question is sent again, and when a server counts as silent, in milliseconds.
   private static let resends: [Int64] = [0, 1_000, 2_000]
   private static let end: Int64 = 3_000
-  /// At how many servers connections to sites are compared with others, and how long routers near may take (ms).
+  /// At how many servers connections to sites are compared with others, and how long routers near may take (ms): on a
+  /// line that is slow itself, longer than an answer took, and no longer than there is time for.
   private static let siteTries = 3
-  private static let near: Int64 = 200
+  private static let near: ClosedRange<Int64> = 200...1_100
   /// How long a connection may take before others are tried beside it, in milliseconds.
   private static let soon: Int64 = 500
 
@@ -27,6 +28,8 @@ struct BeyondProbe {
     /// Whether the router does not answer the kernel.
     let isRouterLost: () -> Bool
     var outcome: BeyondFinding.Outcome?
+    /// When the answer came, in milliseconds since the first question.
+    var answeredAt: Int64?
     /// Whether somebody on the way, or this machine itself, has refused it.
     var isRefused: Bool { if case .refused = outcome { true } else { outcome == .failed(EPERM) } }
   }
@@ -75,26 +78,33 @@ struct BeyondProbe {
     }
     // A proxy takes the place of connections.
     let isEnough = inquiry.subject.goal != .internet || inquiry.hasProxySetting
-    let answering = isEnough ? nil : questions.first { $0.outcome == .answer }?.server
+    let answer = isEnough ? nil : questions.first { $0.outcome == .answer }
+    let long = (answer?.answeredAt ?? 0) * 3 / 2
+    let near = min(max(Self.near.lowerBound, long), Self.near.upperBound)
     var barrier: ConnectionFinding.Outcome?
     var finding = BeyondFinding(
       questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) },
       trace: trace,
-      takesConnections: answering.flatMap { takesConnections($0, witness, &barrier) })
+      takesConnections: answer.flatMap { takesConnections($0.server, near: near, long, witness, &barrier) })
     finding.stopsSites = barrier
-    if let answering, finding.takesConnections == true { finding.stopsSites = stopsSites(answering.family, witness) }
+    if let answer, finding.takesConnections == true {
+      finding.stopsSites = stopsSites(answer.server.family, near, witness)
+    }
     return finding
   }
 
   /// What stops connections to port 443 near, which get less far than those to port 53 of the same servers; `nil` if
   /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not.
-  private func stopsSites(_ family: IPAddress.Family, _ witness: KernelWitness) -> ConnectionFinding.Outcome? {
+  private func stopsSites(
+    _ family: IPAddress.Family, _ near: Int64, _ witness: KernelWitness
+  ) -> ConnectionFinding.Outcome? {
     var outcomes: Set<ConnectionFinding.Outcome> = []
     var refusal: ConnectionFinding.Outcome?
     var isNear = false
     // Of those that have left this machine.
     var first: HopTrace?
-    for server in Self.servers(family, count: Self.siteTries) {
+    // On a slow line there is no time for more.
+    for server in Self.servers(family, count: near > Self.soon ? 2 : Self.siteTries) {
       let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
       let wayOfNames = witness.evidence(server, inquiry.path(port: 53))
       let interface = inquiry.interface(way)
@@ -103,7 +113,7 @@ struct BeyondProbe {
       var sites = HopTrace(to: server, hops: HopTrace.hops.reversed() + [1], interface: interface, gateway: way.gateway)
       // It has to look before anything is sent.
       let packets = PacketWitness()
-      if sites.leadsBeyond(patience, upTo: Self.near) { return nil }
+      if sites.leadsBeyond(patience, upTo: near) { return nil }
       // What waits for a router that is not there has not left either.
       if let packets, sites.isHeld(packets), !way.isNeighbourLost(witness) {
         outcomes.insert(.failed(EPERM))
@@ -111,8 +121,8 @@ struct BeyondProbe {
       }
       var names = HopTrace(
         to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: wayOfNames.gateway)
-      let areNamesLed = names.leadsBeyond(patience, upTo: Self.near) && names.hasDiedBeyond
-      if sites.isLed(patience, upTo: Self.near) || patience.isOver { return nil }
+      let areNamesLed = names.leadsBeyond(patience, upTo: near) && names.hasDiedBeyond
+      if sites.isLed(patience, upTo: near) || patience.isOver { return nil }
       // A router says so of a few, and is silent of all others.
       if areNamesLed, case .refused(let statement)? = sites.barrier { refusal = refusal ?? .refused(statement) }
       guard areNamesLed || refusal != nil, let stop = sites.stop else { return nil }
@@ -132,7 +142,8 @@ struct BeyondProbe {
   /// Whether a connection gets beyond the router: programs need more than datagrams. `nil` if the time was up before.
   /// `barrier` is what somebody behind the router says of all connections.
   private func takesConnections(
-    _ server: IPAddress, _ witness: KernelWitness, _ barrier: inout ConnectionFinding.Outcome?
+    _ server: IPAddress, near: Int64, _ long: Int64, _ witness: KernelWitness,
+    _ barrier: inout ConnectionFinding.Outcome?
   ) -> Bool? {
     let way = witness.evidence(server, inquiry.path(port: 53))
     let interface = inquiry.interface(way)
@@ -144,12 +155,12 @@ struct BeyondProbe {
     if trace.leadsBeyond(patience, upTo: Self.resends[1]) {
       // A router may let connections come to it, and refuse those that would get further.
       guard connector.isRefusedOnTheWay(server.family) else { return true }
-      _ = trace.isLed(patience, upTo: Self.near, waitsForAll: true)
+      _ = trace.isLed(patience, upTo: near, waitsForAll: true)
       barrier = trace.barrier
       return barrier == nil
     }
     // The first segment is sent again after a second.
-    connector.wait(upTo: Self.resends[1] + Self.soon)
+    connector.wait(upTo: max(Self.resends[1] + Self.soon, long))
     return connector.isConnected(server.family) ? true : patience.isOver ? nil : false
   }
 
@@ -176,7 +187,7 @@ struct BeyondProbe {
       for event in patience.wait(list, until: patience.moment(in: max(1, next - elapsed))) {
         if event.position < 0 { return }
         if event.position < open.count {
-          take(&questions[open[event.position]], hasError: event.hasError)
+          take(&questions[open[event.position]], since: start, hasError: event.hasError)
         } else {
           for index in traces.indices { traces[index].take(list[event.position].0) }
         }
@@ -199,11 +210,12 @@ struct BeyondProbe {
     if errno != 0, errno != EAGAIN { question.outcome = refusal(question, errno) }
   }
 
-  private func take(_ question: inout Question, hasError: Bool) {
+  private func take(_ question: inout Question, since start: Int64, hasError: Bool) {
     let socket = question.socket
     while let bytes = socket.receive() {
       guard let isOfRoot = DNSMessage.isOfRoot(bytes, id: question.id) else { continue }
       question.outcome = isOfRoot ? .answer : .forged
+      question.answeredAt = (TimeSource.system.now() - start) / 1_000_000
       return
     }
     if hasError { question.outcome = refusal(question, socket.takeError()) }

@@ -58,11 +58,13 @@ struct NameInquiry {
   func evidence(_ name: String, families: [IPAddress.Family]) -> NameFinding {
     if name.isEmpty {
       var evidence = NameFinding(name: "the root", isRootOnly: true)
+      evidence.isForbidden = configuration.isForbidden
       evidence.servers = ask("", families: [.ipv4], &evidence.isHurried, at: configuration.servers)
       return evidence
     }
     var evidence = NameFinding(name: name)
     evidence.rotates = configuration.rotates
+    evidence.isForbidden = configuration.isForbidden
     let known = configuration.hostsAddresses(of: name).filter { families.contains($0.family) }
     let inHosts = NameFinding(name: name, source: .hosts, addresses: known)
     if !known.isEmpty, configuration.asksHostsFirst { return inHosts }
@@ -185,6 +187,11 @@ struct NameInquiry {
     for position in servers.indices {
       let address = servers[position].address
       func fail(_ reply: NameFinding.Reply) { set(&servers[position], families, reply) }
+      // Linux sends nothing to a link-local address without its interface (ipv6(7)).
+      if address.family == .ipv6, address.isLinkLocal, address.zone == nil {
+        fail(.failed(EINVAL))
+        continue
+      }
       let way = way(address)
       servers[position].isBeyond = way.gateway != nil && (interface == nil || way.link?.name == interface)
       if !way.sendsPackets, way.state.status != .undetermined,

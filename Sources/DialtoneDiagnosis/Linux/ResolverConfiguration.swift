@@ -25,15 +25,18 @@ struct ResolverConfiguration: Equatable, Sendable {
   var rotates: Bool { options.contains("rotate") }
   /// What the system asks, in its order: `files`, `dns`, `mdns4_minimal` and so on.
   var sources: [String] = ["files", "dns"]
-  /// The text of the hosts file.
-  var hosts = ""
+  /// What the hosts file has.
+  var hosts: HostsFile
+  /// Whether this user may not read resolv.conf(5), so that programs ask this machine (resolver(3)).
+  private(set) var isForbidden = false
 
   /// Reads the files. One that cannot be read counts as empty, and a source that is not installed is passed over, as
   /// libc does.
   init() {
     self.init(
-      resolver: Self.text("/etc/resolv.conf"), switching: Self.text("/etc/nsswitch.conf"),
-      hosts: Self.text("/etc/hosts"))
+      resolver: Self.text("/etc/resolv.conf"), switching: Self.text("/etc/nsswitch.conf"))
+    hosts = HostsFile()
+    isForbidden = Self.isForbidden("/etc/resolv.conf")
     sources.removeAll { !Self.isInstalled($0) }
     // The variables count more (resolv.conf(5)).
     if let domains = EnvironmentVariable["LOCALDOMAIN"] { searchDomains = Self.words(domains[...]) }
@@ -60,7 +63,7 @@ struct ResolverConfiguration: Equatable, Sendable {
 
   init(resolver: String, switching: String = "", hosts: String = "") {
     servers = NameServers.parse(resolver)
-    self.hosts = hosts
+    self.hosts = HostsFile(hosts)
     // What does not begin its line is no keyword, and a line ends with LF alone.
     for line in resolver.unicodeScalars.split(separator: "\n") where line.first != " " && line.first != "\t" {
       let words = Self.words(Substring(line))
@@ -91,22 +94,19 @@ struct ResolverConfiguration: Equatable, Sendable {
 
   private static func words(_ line: Substring) -> [String] { line.split { $0 == " " || $0 == "\t" }.map(String.init) }
 
+  private static func isForbidden(_ path: String) -> Bool {
+    do throws(SystemFile.Failure) {
+      _ = try SystemFile.bytes(at: path, limit: 1 << 20)
+    } catch {
+      if case .refused(let error) = error { return error.errno == EACCES }
+    }
+    return false
+  }
+
   private static func text(_ path: String) -> String { SystemFile.text(at: path, limit: 1 << 20) ?? "" }
 
-  /// The addresses that the hosts file gives a name, dots and all.
-  func hostsAddresses(of name: String) -> [IPAddress] {
-    if !sources.contains("files") { return [] }
-    let wanted = ASCII.folded(name)
-    var addresses: [IPAddress] = []
-    for line in hosts.split(whereSeparator: \.isNewline) {
-      let words = Self.words(line.prefix { $0 != "#" })
-      guard words.dropFirst().contains(where: { ASCII.folded($0) == wanted }), let address = IPAddress(words[0]) else {
-        continue
-      }
-      if !addresses.contains(address) { addresses.append(address) }
-    }
-    return addresses
-  }
+  /// The addresses that the hosts file gives a name, if it is looked at.
+  func hostsAddresses(of name: String) -> [IPAddress] { sources.contains("files") ? hosts.addresses(of: name) : [] }
 
   /// Whether programs look into the hosts file before they ask name servers.
   var asksHostsFirst: Bool { !(sources.prefix { $0 != "files" }.contains("dns")) }

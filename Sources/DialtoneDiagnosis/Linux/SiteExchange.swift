@@ -27,7 +27,9 @@ struct SiteExchange: Sendable {
     guard let url = inquiry.subject.url else { return [] }
     do {
       var finding = try await ask(url)
-      if finding.hasStalled, finding.isHurried { return [.unasked(.http, nil, .timeIsUp)] }
+      // On a line on which each answer takes so long, there was not time enough for all of them.
+      let isTooSlow = inquiry.isSlow && !finding.hasLostPackets
+      if finding.hasStalled, finding.isHurried || isTooSlow { return [.unasked(.http, nil, .timeIsUp)] }
       let verdict = finding.verdict
       // One that had so little time says nothing.
       if finding.usual.count == 1, verdict.error?.code == .timedOut, (verdict.timings.total ?? .zero) < .seconds(1) {
@@ -49,7 +51,7 @@ struct SiteExchange: Sendable {
   private func ask(_ url: SiteURL) async throws -> SiteFinding {
     // The first check leaves time for others, so a second one waits longer, for a site that is slow.
     async let patient = inquiry.isConnected ? askPatiently(url) : nil
-    var first = try await check(url, timeout: .nanoseconds(rest * 2 / 5))
+    var first = try await check(url, timeout: .nanoseconds(inquiry.isSlow ? rest - Self.margin * 10 : rest * 2 / 5))
     // A page that goes on, however slowly, may have no end, as events have none: that it begins is enough.
     let hasEvents = first.details.value(of: "content-type")?.hasPrefix("text/event-stream") ?? false
     if first.verdict.stage == .body, SiteFinding.isStalled(first.verdict), let progress = first.details.progress,
@@ -137,6 +139,7 @@ struct SiteExchange: Sendable {
   /// How a check stopped: nothing if it was answered, or if the kernel does not tell.
   private func stall(_ outcome: CheckOutcome) -> [SiteFinding.Stall] {
     guard SiteFinding.isStalled(outcome.verdict), let progress = outcome.details.progress else { return [] }
+    if progress.isUnsent { return [.unsent] }
     return [progress.isUnacknowledged ? .unacknowledged : progress.hasGap ? .incomplete : .acknowledged]
   }
 
@@ -163,6 +166,8 @@ extension DiagnosisInquiry {
     // Some sites refuse whom they do not know.
     check.userAgent = "Dialtone/\(DialtoneLibraryVersion.current)"
     check.maximumSegment = maximumSegment
+    // Programs try what the system's resolver says, in its order.
+    if proxy == nil, case .addresses? = name?.system { check.addresses = addresses }
     if readsBody {
       var inspection = SiteInspection()
       inspection.readsBeginning = true

@@ -213,6 +213,12 @@ enum BeyondRules {
     return Reading(.beyond(finding), outcome, .beyond(meaning), charge: cause.map { Charge($0, nil) })
   }
 
+  /// Whether a root server seems to say that nobody there answers questions: who leads them elsewhere says so.
+  private static func isRedirected(_ question: BeyondFinding.Question) -> Bool {
+    guard case .refused(let statement) = question.outcome, !statement.isOwn else { return false }
+    return statement.meaning == .portUnreachable && statement.sender.bits == question.server.bits
+  }
+
   private static func judge(
     _ finding: BeyondFinding, _ context: Reading.Context
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
@@ -236,7 +242,7 @@ enum BeyondRules {
         ?? (.answers(answer.server), .ok, nil)
     }
     if finding.questions.isEmpty { return (.untried, .skipped, nil) }
-    if finding.questions.contains(where: { $0.outcome == .forged }) {
+    if finding.questions.contains(where: { $0.outcome == .forged || isRedirected($0) }) {
       // Port 53 leads to somebody else: what lies beyond was not asked.
       return (.intercepted, .doubtful, nil)
     }

@@ -39,6 +39,8 @@ enum NameMeaning: Hashable, Sendable {
   case noWay(server: IPAddress, KernelFinding)
   case refused(server: IPAddress, NetworkStatement)
   case cannotSend(server: IPAddress, errno: Int32)
+  /// This user may not read resolv.conf(5).
+  case unreadable
   case noServer
   case silent
   case hurried
@@ -46,14 +48,14 @@ enum NameMeaning: Hashable, Sendable {
 
 /// The rule about the target's name. Pure.
 enum NameRules {
-  /// `gateways` are the routers of this machine.
-  static func read(_ finding: NameFinding, gateways: Set<IPAddress> = []) -> Reading {
+  /// `gateways` are the routers of this machine. `isBeyondHeard`: whether somebody beyond them has answered.
+  static func read(_ finding: NameFinding, gateways: Set<IPAddress> = [], isBeyondHeard: Bool = false) -> Reading {
     var (meaning, outcome, cause) = judge(finding)
-    // This machine's own router finds nobody to hand its packets on to.
-    if case .refused(_, let statement) = meaning, statement.meaning == .hostUnreachable,
-      gateways.contains(statement.sender)
-    {
-      cause = .routerNoRoute
+    if case .refused(_, let statement) = meaning {
+      // This machine's own router finds nobody to hand its packets on to.
+      if statement.meaning == .hostUnreachable, gateways.contains(statement.sender) { cause = .routerNoRoute }
+      // The way on is there: it is this server that nobody knows a way to.
+      if cause == .routerNoRoute, isBeyondHeard { cause = .nameServerSilent }
     }
     let charge: Charge? =
       if case .noWay(_, let fault) = meaning {
@@ -143,6 +145,7 @@ enum NameRules {
 
   private static func judgeUnfound(_ finding: NameFinding, _ silent: [NameFinding.Server]) -> Judgement {
     let servers = finding.servers
+    if finding.isForbidden { return (.unreadable, .fault, .denied) }
     if let unknown = servers.first(where: \.saysUnknown), !finding.isRootOnly {
       let exists = unknown.knowsAlias || unknown.replies.allSatisfy { $0.code != .nameError }
       return (.unknown(server: unknown.address, exists: exists), .fault, .nameUnknown)
@@ -169,7 +172,9 @@ enum NameRules {
           case .refused(let statement):
             return (.refused(server: server.address, statement), .fault, cause(of: statement, from: server.address))
           case .failed(let errno):
-            let cause: DiagnosisCause? = [EPERM, EAFNOSUPPORT].contains(errno) ? .denied : nil
+            // An address without its interface is a mistake of the file (EINVAL).
+            let cause: DiagnosisCause? =
+              [EPERM, EAFNOSUPPORT].contains(errno) ? .denied : errno == EINVAL ? .nameServerRefuses : nil
             return (.cannotSend(server: server.address, errno: errno), .fault, cause)
           default: continue
           }

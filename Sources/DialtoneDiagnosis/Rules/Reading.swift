@@ -50,7 +50,8 @@ struct Reading: Hashable, Sendable {
       case .tunnel(let tunnel): [read(tunnel)]
       case .portal(let portal): [read(portal, context)]
       case .beyond(let beyond): [BeyondRules.read(beyond, context)]
-      case .name(let name): [NameRules.read(name, gateways: context.gateways)]
+      case .name(let name):
+        [NameRules.read(name, gateways: context.gateways, isBeyondHeard: context.hasAnswerFromBeyond)]
       case .connection(let connection): [ConnectionRules.read(connection)]
       case .largePackets(let packets): [read(packets)]
       case .site(let site): SiteRules.read(site, wasConnected: !context.connected.isEmpty)

@@ -19,6 +19,8 @@ enum SiteMeaning: Hashable, Sendable {
   case unconnected
   /// It takes connections, and packets vanish on them, whatever their size.
   case swallowed
+  /// The same, before they have left this machine.
+  case held
   // TLS.
   case proven
   case plain
@@ -115,6 +117,7 @@ enum SiteRules {
     case .intercepted: return certificate(finding, verdict)
     case .failed where verdict.stage == .tls:
       if SiteFinding.isStalled(verdict) {
+        if finding.isHeldHere { return (.held, .fault, .localFirewall) }
         return finding.hasLostPackets ? (.swallowed, .fault, .silent) : (.tlsStalled, .fault, .siteFault)
       }
       if verdict.error?.code == .trustUnreadable { return (.trustUnreadable, .fault, .tlsCertificate) }
@@ -143,6 +146,7 @@ enum SiteRules {
     case (.network?, _):
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
     case (nil, .request?), (nil, .response?), (nil, .body?):
+      if SiteFinding.isStalled(verdict), finding.isHeldHere { return (.held, .fault, .localFirewall) }
       if SiteFinding.isStalled(verdict), finding.hasLostPackets { return (.swallowed, .fault, .silent) }
       let isOwnLimit = verdict.error?.code == .headersTooLarge
       return (SiteFinding.isStalled(verdict) ? .stalled : .malformed, .fault, isOwnLimit ? nil : .siteFault)

@@ -43,6 +43,10 @@ struct VerdictRules {
         // A router limits how often it says so (icmp_ratelimit), so other questions may get no answer.
         first = counting.first { $0.charge?.cause == .routerNoRoute } ?? first
       }
+      // The name server on the link asks others by a family that leads nowhere.
+      if let beyond = familyOfNames(first), case .beyond(.answersInPart(_, let family)) = beyond.meaning {
+        return .wrong(Charge(.familyBroken, nil), Conclusion.Ground(reading: beyond, brokenFamily: family))
+      }
       // The target has addresses of that family alone, and nobody answers in it.
       if case .connection(.silent) = first.meaning, let beyond = silentFamily(first.family) {
         return .wrong(Charge(.familyBroken, nil), Conclusion.Ground(reading: beyond, brokenFamily: first.family))
@@ -70,7 +74,7 @@ struct VerdictRules {
       if case .beyond(.answersInPart(_, let family)) = reading.meaning {
         suspects.append((reading, charge, family))
       } else if reading.isFault, let family = reading.family, workingFamilies.contains(where: { $0 != family }) {
-        if reading.kind == .connect, context.answeredBeyond.contains(family) {
+        if reading.kind == .connect, context.answeredBeyond.contains(family) || isOfTarget(reading) {
           // Others of the family answer: it is the target's address that is dead, or something stops packets to it.
           let isDead = [.silent, .refused, .hostAbsent].contains(charge.cause)
           suspects.append((reading, isDead ? Charge(.addressDead, nil) : charge, nil))
@@ -109,6 +113,15 @@ struct VerdictRules {
       if case .connection(let connection) = reading.finding { connection.isOwn } else { false }
     // If a certificate proves who answered, it was the site, whatever lies on the way.
     default: isProven && [.nameHijacked, .captivePortal].contains(reading.charge?.cause)
+    }
+  }
+
+  /// Whether the target itself seems to refuse connections, so that packets come to it and back.
+  private func isOfTarget(_ reading: Reading) -> Bool {
+    switch reading.meaning {
+    case .connection(.refused): true
+    case .connection(.statement(let attempt, let statement)): statement.sender.bits == attempt.address.bits
+    default: false
     }
   }
 
@@ -178,6 +191,15 @@ struct VerdictRules {
   /// What says that nobody beyond the router answers in a family alone.
   private func silentFamily(_ family: IPAddress.Family?) -> Reading? {
     readings.first { if case .beyond(.answersInPart(_, family)) = $0.meaning { true } else { false } }
+  }
+
+  /// What says that nobody beyond the router answers in a family alone, if name servers near find nothing out.
+  private func familyOfNames(_ fault: Reading) -> Reading? {
+    guard case .name(let name) = fault.finding, context.areNamesLost else { return nil }
+    return readings.first { reading in
+      guard case .beyond(.answersInPart(_, let family)) = reading.meaning else { return false }
+      return name.servers.allSatisfy { context.gateways.contains($0.address) || $0.address.family == family }
+    }
   }
 
   // MARK: The nearest cause

@@ -144,6 +144,8 @@ public struct NameFinding: Hashable, Sendable {
 
   /// Whether programs begin with any server, not with the first.
   var rotates = false
+  /// Whether this user may not read which servers there are.
+  var isForbidden = false
   /// Whether the first server was silent, and the system's resolver went on asking.
   var isLate = false
 

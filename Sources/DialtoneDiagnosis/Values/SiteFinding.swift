@@ -32,6 +32,8 @@ public struct SiteFinding: Hashable, Sendable {
     case incomplete
     /// All that was sent is acknowledged, and what came has no gap: the other side says nothing.
     case acknowledged
+    /// What was to be sent has never left this machine.
+    case unsent
   }
 
   /// The verdict of the first check, which is a usual one.
@@ -83,6 +85,8 @@ extension SiteFinding {
 
   /// Whether packets are known to have vanished in each check that stopped, and not only the other side's words.
   var hasLostPackets: Bool { !stalls.isEmpty && !stalls.contains(.acknowledged) }
+  /// Whether this machine itself stopped each check that stopped.
+  var isHeldHere: Bool { !stalls.isEmpty && stalls.allSatisfy { $0 == .unsent } }
 
   var hasStalled: Bool { Self.isStalled(verdict) }
 

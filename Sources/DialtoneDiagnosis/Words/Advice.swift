@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
 
@@ -16,6 +17,8 @@ enum Advice {
     case .linkDown, .noCarrier, .dormant, .radioBlocked, .noSession: return act(on: cause, link, interface(reading))
     case .noInterface: return "List the interfaces: ip link"
     case .loopbackDown: return "ip link set lo up"
+    case .denied where reading.meaning == .name(.unreadable):
+      return "Let everybody read it: chmod 644 /etc/resolv.conf"
     case .denied: return "Run it outside of the sandbox, or see what that forbids."
     case .noAddress: return giveAddress(reading, evidence)
     case .duplicateAddress: return "Give this machine another address, or switch off the host that has this one."
@@ -248,6 +251,7 @@ enum Advice {
       return "Start this machine's name server (systemd-resolved at 127.0.0.53), or name another in /etc/resolv.conf."
     case .foundBehind(let silent) where name.source == .dns, .oneServerSilent(let silent):
       return "Take \(silent) out of /etc/resolv.conf."
+    case .cannotSend(let server, EINVAL): return "Write \(server)%INTERFACE in /etc/resolv.conf."
     case .noServer: return "Name a name server in /etc/resolv.conf."
     default: return "Set another name server in /etc/resolv.conf."
     }

@@ -22,6 +22,9 @@ extension Words {
     case .proven: return "the certificate proves that it is \(site)"
     case .plain: return "the URL is http"
     case .swallowed: return "the site \(site) takes the connection, and packets that follow vanish on the way"
+    case .held:
+      return "connections to \(site) are made, and what is to be sent on them does not leave this machine: its own "
+        + "firewall or the like stops it"
     case .tlsStalled: return "the site \(site) takes the connection, and says nothing"
     case .tlsFails: return "setting up TLS with \(site) fails: \(reason)"
     case .trustUnreadable: return "this machine trusts nobody: \(reason)"

@@ -22,8 +22,9 @@ extension Words {
       }
       if let success = ground.success { words.details.append(doubt(success)) }
       if isPinned, charge.cause == .hostAbsent || [.connect, .http, .tls].contains(ground.reading.kind) {
-        words.details.append("The address of the target is that of /etc/hosts.")
+        words.details.append("The address of the target is that of /etc/hosts: see whether it is still right.")
       }
+      if let found = searched { words.details.append("By a search domain of /etc/resolv.conf it is \(found).") }
       if charge.cause == .routerNoRoute, !isFarHeard { words.details.append("The router's uplink is probably down.") }
       let cause = charge.cause == .familyBroken ? ground.reading.charge?.cause ?? charge.cause : charge.cause
       words.advice = silentRouters(ground.reading) == nil ? advice(on: cause, ground.reading) : Advice.onRouter
@@ -48,6 +49,13 @@ extension Words {
       guard case .name(let name) = reading.finding, reading.meaning == .name(.found) else { return false }
       return name.source == .hosts && !name.addresses.contains(where: \.isLoopback)
     }
+  }
+
+  /// As what a search domain has the target's name found, if it has.
+  private var searched: String? {
+    readings.lazy.compactMap(\.finding.name).compactMap { name in
+      name.foundAs.flatMap { $0.hasPrefix("\(name.name).") ? $0 : nil }
+    }.first
   }
 
   /// The proxy that led to the site.
@@ -199,7 +207,8 @@ extension Words {
         }
       case .beyond: add("the Internet answers")
       case .name(let name):
-        if goal == .internet { add("name server answers") } else { add("\(name.name) is \(Self.list(name.addresses))") }
+        let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
+        add(goal == .internet ? "name server answers" : known)
       case .connection, .site: if reading.kind != .pathMTU { add(text(reading)) }
       default: continue
       }

@@ -170,8 +170,10 @@ struct Words {
       return "this machine has no way to the name server \(server): \(Self.text(fault))"
     case .refused(let server, let statement):
       return "asking the name server \(server) fails: \(Self.who(statement)) says: \(Self.text(statement))"
+    case .cannotSend(let server, EINVAL): return "the name server \(server) in /etc/resolv.conf lacks its interface"
     case .cannotSend(let server, let errno):
       return "asking the name server \(server) fails: \(Self.text(errno: errno))"
+    case .unreadable: return "this user may not read /etc/resolv.conf, so that programs ask \(servers)"
     case .noServer: return "there is no name server to ask"
     case .silent: return "the name \(isOne ? "server \(servers) does" : "servers \(servers) do") not answer"
     case .hurried: return text(.timeIsUp)

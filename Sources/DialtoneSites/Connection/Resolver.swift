@@ -18,8 +18,13 @@ final class Resolver: Sendable {
     let answer: @Sendable (NameLookupResult) -> Void
   }
 
+  fileprivate struct Question: Hashable {
+    let question: NameQuestion
+    let isOneOfTwo: Bool
+  }
+
   private struct State {
-    var lookups: [NameQuestion: Lookup] = [:]
+    var lookups: [Question: Lookup] = [:]
     var lastNumber: UInt64 = 0
   }
 
@@ -38,7 +43,7 @@ final class Resolver: Sendable {
   /// A question that can be cancelled.
   struct Inquiry: Sendable {
     fileprivate let resolver: Resolver
-    fileprivate let question: NameQuestion
+    fileprivate let question: Question
     fileprivate let number: UInt64
 
     func cancel() { resolver.cancel(self) }
@@ -46,11 +51,14 @@ final class Resolver: Sendable {
 
   /// Looks `name` up. Unless the inquiry is cancelled before, it calls `begun` as soon as a thread looks the name up,
   /// with the name servers as far as they are known. Then it calls `answer`. Both are called on any thread.
+  ///
+  /// `isOneOfTwo`: whether the other family is asked for, too. Then the answer is a part of what programs get that ask
+  /// for both at once: if hosts(5) has one family of the name, they do not ask name servers for the other.
   func ask(
-    _ name: String, _ family: IPAddress.Family?, begun: @escaping @Sendable ([IPAddress]) -> Void,
-    _ answer: @escaping @Sendable (NameLookupResult) -> Void
+    _ name: String, _ family: IPAddress.Family?, isOneOfTwo: Bool = false,
+    begun: @escaping @Sendable ([IPAddress]) -> Void, _ answer: @escaping @Sendable (NameLookupResult) -> Void
   ) -> Inquiry {
-    let question = NameQuestion(name: name, family: family)
+    let question = Question(question: NameQuestion(name: name, family: family), isOneOfTwo: isOneOfTwo)
     let (number, serial, servers) = state.withLock { state -> (UInt64, UInt64?, [IPAddress]?) in
       state.lastNumber += 1
       let number = state.lastNumber
@@ -63,11 +71,12 @@ final class Resolver: Sendable {
     if let servers { begun(servers) }
     if let serial {
       let ticket = pool.submit(
-        question,
+        question.question,
         by: { [weak self, lookup, nameServers] name, family in
           // Read here, on the lookup's own thread: reading files may take any time.
           self?.begin(question, serial, nameServers())
-          return lookup(name, family)
+          guard isOneOfTwo, HostsFile().has(name) else { return lookup(name, family) }
+          return lookup(name, nil).only(family)
         }, answer: { [weak self] in self?.end(question, serial, $0) })
       let isWanted = state.withLock { state in
         guard state.lookups[question]?.serial == serial else { return false }
@@ -80,7 +89,7 @@ final class Resolver: Sendable {
     return Inquiry(resolver: self, question: question, number: number)
   }
 
-  private func begin(_ question: NameQuestion, _ serial: UInt64, _ servers: [IPAddress]) {
+  private func begin(_ question: Question, _ serial: UInt64, _ servers: [IPAddress]) {
     let lookup = state.withLock { state -> Lookup? in
       guard state.lookups[question]?.serial == serial else { return nil }
       state.lookups[question]?.nameServers = servers
@@ -89,7 +98,7 @@ final class Resolver: Sendable {
     lookup?.waiters.values.forEach { $0.begun(servers) }
   }
 
-  private func end(_ question: NameQuestion, _ serial: UInt64, _ result: NameLookupResult) {
+  private func end(_ question: Question, _ serial: UInt64, _ result: NameLookupResult) {
     let lookup = state.withLock { state -> Lookup? in
       guard state.lookups[question]?.serial == serial else { return nil }
       return state.lookups.removeValue(forKey: question)
@@ -104,5 +113,14 @@ final class Resolver: Sendable {
       return state.lookups.removeValue(forKey: inquiry.question)
     }
     if let ticket = abandoned?.ticket { pool.cancel(ticket) }
+  }
+}
+
+extension NameLookupResult {
+  /// What it says of one family.
+  fileprivate func only(_ family: IPAddress.Family?) -> NameLookupResult {
+    guard case .addresses(let all) = self else { return self }
+    let addresses = all.filter { $0.unmapped.family == family }
+    return addresses.isEmpty ? .noAddress : .addresses(addresses)
   }
 }

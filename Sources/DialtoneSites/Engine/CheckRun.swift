@@ -179,13 +179,14 @@ final class CheckRun {
 
   private func lookUp(_ name: HostName, _ families: [IPAddress.Family]) {
     // A monitor that begins a check has usually just looked up the name itself.
-    if let addresses = engine.network.recentAddresses(of: name, configuration.family) {
-      return send(.lookupEnded(nil, .addresses(addresses)))
+    let given = configuration.addresses
+    if let known = given.isEmpty ? engine.network.recentAddresses(of: name, configuration.family) : given {
+      return send(.lookupEnded(nil, .addresses(known)))
     }
     let run = NIOLoopBound(self, eventLoop: loop)
     for family in families {
       inquiries[family] = engine.resolver.ask(
-        name.ascii, family,
+        name.ascii, family, isOneOfTwo: families.count > 1,
         begun: { [loop] servers in
           let uptime = Int64(clamping: loop.now.uptimeNanoseconds)
           loop.execute { run.value.send(.lookupBegan(at: uptime, servers: servers)) }

@@ -9,10 +9,12 @@ package final class SiteEngineProvider: Sendable {
   /// A check: its verdict, or `CancellationError`.
   package typealias Perform = @Sendable (SiteURL, SiteCheckConfiguration) async throws -> SiteVerdict
 
-  /// Names are looked up 32 at a time, each for both families. That is more than for all other monitors: here a lookup
-  /// that hangs would hold up other sites' checks. Nearly every name server that answers at all does so within a
-  /// second. After that a lookup does not count any more, up to as many as there are checks at a time.
-  static func makeNames() -> NameLookupPool { NameLookupPool(threads: 64, overdueAfter: .seconds(1), atMost: 256) }
+  /// Names are looked up 64 at a time, each for both families. That is more than for all other monitors: here a lookup
+  /// that hangs would hold up other sites' checks. Nearly every name server that answers at all does so within half a
+  /// second. After that a lookup does not count any more, up to as many as the checks at a time have.
+  static func makeNames() -> NameLookupPool {
+    NameLookupPool(threads: 128, overdueAfter: .milliseconds(500), atMost: 512)
+  }
 
   private struct Running {
     weak var engine: SiteEngine?

@@ -10,9 +10,9 @@ package import NIOCore
 /// at a time, each with one connection, or up to four while it tries several addresses. Further checks wait for their
 /// turn.
 ///
-/// Names are looked up 32 at a time, each for both families. A lookup that takes longer than a second does not count
-/// any more, until 256 threads are at it. These threads exist only while they look names up. The event loops' threads
-/// start with the first check, and end about a second after the last check and the last monitor have gone.
+/// Names are looked up 64 at a time, each for both families. A lookup that takes longer than half a second does not
+/// count any more, until 512 threads are at it. These threads exist only while they look names up. The event loops'
+/// threads start with the first check, and end about a second after the last check and the last monitor have gone.
 ///
 /// If many monitors would begin at once, made together or told of the same new path, their checks are spread: 16 at
 /// once, then 500 a second.

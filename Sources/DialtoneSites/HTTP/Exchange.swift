@@ -69,7 +69,8 @@ final class Exchange {
         guard unsafe csystem_stream_progress(socket, &progress) == 0 else { return }
         details.progress = StreamProgress(
           isUnacknowledged: progress.unacknowledged > 0 && progress.sent_again > 0, hasGap: progress.behind_gap > 0,
-          sinceReceived: .milliseconds(Int64(progress.since_received)), resent: Int(progress.sent_again))
+          sinceReceived: .milliseconds(Int64(progress.since_received)), resent: Int(progress.sent_again),
+          isUnsent: progress.unacknowledged == 0 && progress.unsent > 0)
       }
     } catch {
       // The connection is closed: nothing more is known of it.
@@ -121,10 +122,12 @@ final class Exchange {
     let certificate = peerCertificate
     noteTLS(certificate)
     let isVerified = inspection?.verifiesCertificate ?? true
+    let names = certificate.map(Self.names) ?? []
     send(
       .tlsAgreed(
         CheckStateMachine.PeerCertificate(
-          expires: certificate.map(Self.end), isForSite: !isVerified || (certificate.map(isForSite) ?? false),
+          expires: certificate.map(Self.end), isForSite: !isVerified || CertificateIdentity.matches(host, names),
+          hasNames: CertificateIdentity.hasNames(names, for: host),
           weakness: isVerified ? certificate.flatMap(SiteError.init(judging:)) : nil)))
   }
 
@@ -163,17 +166,16 @@ final class Exchange {
     UTCTimestamp(durationSince1970: .seconds(certificate.notValidAfter))
   }
 
-  /// Whether a certificate is for the site. Asked before any byte of the request is written.
-  private func isForSite(_ certificate: NIOSSLCertificate) -> Bool {
+  /// Whom a certificate is for. Asked before any byte of the request is written.
+  private static func names(_ certificate: NIOSSLCertificate) -> [CertificateIdentity.AlternativeName] {
     // NIOSSL gives the names only by this underscored method.
-    let names = certificate._subjectAlternativeNames().compactMap { name -> CertificateIdentity.AlternativeName? in
+    certificate._subjectAlternativeNames().compactMap { name -> CertificateIdentity.AlternativeName? in
       switch name.nameType {
       case .dnsName: .dns(Array(name.contents))
       case .ipAddress: .address(Array(name.contents))
       default: nil
       }
     }
-    return CertificateIdentity.matches(host, names)
   }
 
   // MARK: Request and answer

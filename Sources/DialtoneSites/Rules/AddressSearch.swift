@@ -80,7 +80,8 @@ struct AddressSearch {
       noteMissingPath(address, state)
       return nil
     }
-    routes = routes.isEmpty ? AddressOrder.preferred(new) : routes + new
+    // Those that are given have their order, which gai.conf(5) may have decided.
+    routes = routes.isEmpty && configuration.addresses.isEmpty ? AddressOrder.preferred(new) : routes + new
     return new
   }
 

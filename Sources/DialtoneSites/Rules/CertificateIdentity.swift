@@ -23,6 +23,13 @@ enum CertificateIdentity {
     }
   }
 
+  /// Whether there are names of the site's kind. Without, OpenSSL takes the common name of a certificate for a host's
+  /// (X509_check_host(3)), and browsers do not.
+  static func hasNames(_ names: [AlternativeName], for host: SiteURL.Host) -> Bool {
+    if case .address = host { return true }
+    return names.contains { if case .dns = $0 { true } else { false } }
+  }
+
   /// Whether the name in a certificate covers `host`, which is in lower case and A-labels, without trailing dot.
   private static func covers(_ name: AlternativeName, _ host: [UInt8]) -> Bool {
     guard case .dns(let bytes) = name else { return false }

@@ -68,12 +68,17 @@ extension CheckStateMachine {
     var expires: UTCTimestamp?
     /// Whether it names the site.
     var isForSite: Bool
+    /// Whether it names anybody.
+    var hasNames: Bool
     /// Why it is not enough although it names the site; `nil` if it is.
     var weakness: SiteError?
 
-    package init(expires: UTCTimestamp? = nil, isForSite: Bool, weakness: SiteError? = nil) {
+    package init(
+      expires: UTCTimestamp? = nil, isForSite: Bool, hasNames: Bool = true, weakness: SiteError? = nil
+    ) {
       self.expires = expires
       self.isForSite = isForSite
+      self.hasNames = hasNames
       self.weakness = weakness
     }
   }

@@ -68,7 +68,12 @@ extension CheckStateMachine {
     clock.timings.tls = clock.begin(.request, at: moment.uptime)
     certificateExpires = certificate.expires
     guard certificate.isForSite else {
-      return end(.intercepted, error: SiteError(.certificateNameMismatch, "the certificate is for another name"))
+      var error = SiteError(.certificateNameMismatch, "the certificate is for another name")
+      if !certificate.hasNames {
+        error = SiteError(.certificateNameMismatch, "the certificate has no subjectAltName, which browsers demand")
+        error.isInDispute = true
+      }
+      return end(.intercepted, error: error)
     }
     if let weakness = certificate.weakness { return end(.intercepted, error: weakness) }
     return askIfWanted(method)

@@ -59,6 +59,9 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// The largest segment that either side may send, in bytes, a few at a time; `nil` for what the path allows.
   package var maximumSegment: Int?
 
+  /// What the name leads to, in the order in which to try it; empty if that is to be looked up.
+  package var addresses: [IPAddress] = []
+
   /// The proxy that is asked, whatever ``proxy`` says.
   package var proxyServer: ProxyServer?
 

@@ -81,6 +81,9 @@ package struct StreamProgress: Hashable, Sendable {
   package var sinceReceived: Duration
   /// How many segments were sent again, the first one included.
   package var resent = 0
+  /// Whether bytes have never left this machine, although nothing is under way and the other side has room for them:
+  /// its own firewall or the like stops the segments.
+  package var isUnsent = false
 }
 
 /// What a check with an inspection comes to.

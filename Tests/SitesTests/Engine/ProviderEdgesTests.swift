@@ -20,12 +20,12 @@ import Darwin
 /// What an environment has for its checks and monitors.
 @Suite(.timeLimit(.minutes(5)))
 struct ProviderEdgesTests {
-  /// As `SiteEnvironment` has it: 32 names at a time, each for both families, without those that take longer than a
-  /// second, until 256 threads are at it.
+  /// As `SiteEnvironment` has it: 64 names at a time, each for both families, without those that take longer than half
+  /// a second, until 512 threads are at it.
   @Test func namesHaveTheThreadsThatTheDocumentationSays() {
     let queue = Mirror(reflecting: SiteEngineProvider.makeNames()).descendant("empty")
     let numbers = queue.map { Dictionary(uniqueKeysWithValues: Mirror(reflecting: $0).children.map { ($0, "\($1)") }) }
-    #expect(numbers?["limit"] == "64" && numbers?["bound"] == "256" && numbers?["overdueAfter"] == "1000000000")
+    #expect(numbers?["limit"] == "128" && numbers?["bound"] == "512" && numbers?["overdueAfter"] == "500000000")
   }
 
   /// Whatever is done to a monitor, it counts once while it is not paused. Without a path it checks nothing.

@@ -42,6 +42,18 @@ struct AddressSearchTests {
     #expect(search.beginPaths((1...100).map(four)).count == 32)
   }
 
+  /// gai.conf(5) may have IPv4 first, which the addresses of a name do not tell.
+  @Test func whatIsGivenKeepsItsOrder() throws {
+    var given = SiteCheckConfiguration()
+    given.addresses = [four(1), try six(1)]
+    for (configuration, first) in [(given, four(1)), (SiteCheckConfiguration(), try six(1))] {
+      var search = AddressSearch(configuration)
+      let order = search.beginPaths(given.addresses)
+      #expect(search.pathsAreKnown(order, [reachable, reachable]).count == 2)
+      #expect(search.routes.first?.address == first)
+    }
+  }
+
   @Test func itIsOpenWhilePathsOrNamesAreNotKnown() throws {
     var search = AddressSearch(SiteCheckConfiguration())
     _ = search.beginPaths([four(1)])

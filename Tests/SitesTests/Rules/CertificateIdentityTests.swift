@@ -6,6 +6,15 @@ import Testing
 @testable import DialtoneSites
 
 struct CertificateIdentityTests {
+  /// X509_check_host(3): the common name counts where there is no DNS name, and never for an address.
+  @Test func othersTakeTheCommonNameWhereThereIsNoOther() throws {
+    let host = ("https://a.example/" as SiteURL).host
+    let address = ("https://192.0.2.1/" as SiteURL).host
+    #expect(!CertificateIdentity.hasNames([], for: host) && CertificateIdentity.hasNames([], for: address))
+    #expect(!CertificateIdentity.hasNames([.address([192, 0, 2, 1])], for: host))
+    #expect(CertificateIdentity.hasNames([.dns(Array("b.example".utf8))], for: host))
+  }
+
   private func matches(_ url: SiteURL, _ names: CertificateIdentity.AlternativeName...) -> Bool {
     CertificateIdentity.matches(url.host, names)
   }

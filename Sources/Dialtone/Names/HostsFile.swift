@@ -1,0 +1,32 @@
+// This source file is part of Dialtone.
+// SPDX-License-Identifier: Apache-2.0
+
+/// The names of hosts(5), which programs get before, or in the place of, what name servers say.
+package struct HostsFile: Equatable, Sendable {
+  private let text: String
+
+  /// Reads the system's file. One that cannot be read counts as empty.
+  package init() { self.init(SystemFile.text(at: "/etc/hosts", limit: 1 << 20) ?? "") }
+
+  package init(_ text: String) { self.text = text }
+
+  /// Returns whether the name has an address.
+  package func has(_ name: String) -> Bool {
+    // Mostly it is not even in the text.
+    ASCII.folded(text).firstRange(of: ASCII.folded(name)) != nil && !addresses(of: name).isEmpty
+  }
+
+  /// Returns the addresses that it gives a name, dots and all, in their order.
+  package func addresses(of name: String) -> [IPAddress] {
+    let wanted = ASCII.folded(name)
+    var addresses: [IPAddress] = []
+    for line in text.split(whereSeparator: \.isNewline) {
+      let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
+      guard words.dropFirst().contains(where: { ASCII.folded($0) == wanted }), let address = IPAddress(words[0]) else {
+        continue
+      }
+      if !addresses.contains(address) { addresses.append(address) }
+    }
+    return addresses
+  }
+}
