@@ -62,6 +62,8 @@ struct SiteExchange: Sendable {
     }
     var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
     finding.resent = first.details.progress?.resent ?? 0
+    // What this machine itself holds back has no other size.
+    if finding.isHeldHere { return finding }
     if finding.hasStalled { try await trySmall(url, &finding) }
     let areSmallAnswered = finding.smallVerdicts.contains(where: SiteFinding.isAnswered)
     if finding.hasStalled && !areSmallAnswered || finding.isSlowName, let later = try await patient {

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Dialtone
+import Netlink
 import TestSupport
 import Testing
 
