@@ -125,7 +125,7 @@ public struct DiagnosisCause: Hashable, Sendable {
     (.routerNoRoute, "router-no-route", nil, "a router has no way to the target"),
     (.uplinkDown, "uplink-down", nil, "nothing beyond the router answers"),
     (.hostAbsent, "host-absent", nil, "nobody has the target's address"),
-    (.addressDead, "address-dead", nil, "one of the target's addresses does not answer"),
+    (.addressDead, "address-dead", nil, "one of the target's addresses takes no connections"),
     (.nameWrong, "name-wrong", .configuration, "the name leads nowhere"),
     (.unreliable, "unreliable", nil, "it works at one time, and not at another"),
     (.routingLoop, "routing-loop", nil, "packets go round in a circle"),

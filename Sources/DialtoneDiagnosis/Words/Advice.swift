@@ -44,7 +44,7 @@ enum Advice {
     case .refused: return "Start the service there, if it is yours, and check the port; else tell who runs it."
     case .unreliable where reading.finding.name?.denier != nil: return name(cause, reading)
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
-    case .addressDead: return "Tell who runs the target that one of its addresses is dead."
+    case .addressDead: return "Tell who runs the target that one of its addresses takes no connections."
     case .familyBroken where Set(reading.finding.connection?.attempts.map(\.address.family) ?? []).count == 1:
       return "Ask who runs the router, or the provider, why it ends there."
     case .familyBroken: return "Use the other family meanwhile, with -4 or -6."

@@ -163,9 +163,9 @@ struct NearestCauseTests {
     #expect(Self.cause([refused, accepted]) == nil)
     #expect(DiagnosisVerdict(of: "localhost", goal: .host, findings: [refused, accepted]).confidence == .certain)
     #expect(Self.cause([refused]) == .refused)
-    // Elsewhere that is a fault of the family.
+    // Elsewhere that is a fault of one address.
     let far = [Self.connection(Self.target6, .reset), Self.connection(Self.target, .accepted(milliseconds: 1))]
-    #expect(Self.cause(far) == .familyBroken)
+    #expect(Self.cause(far) == .addressDead)
   }
 
   /// On a link without a router the Internet would have to be there itself: what is missing is the router.
@@ -230,7 +230,7 @@ struct NearestCauseTests {
     (target, target6, "IPv6 does not work, and IPv4 does: "), (target6, target, "IPv4 does not work, and"),
   ])
   func saysWhichFamilyWorks(working: IPAddress, broken: IPAddress, words: String) {
-    let findings = [Self.connection(broken, .reset), Self.connection(working, .accepted(milliseconds: 1))]
+    let findings = [Self.connection(broken, .silent), Self.connection(working, .accepted(milliseconds: 1))]
     let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: findings)
     #expect(verdict.summary.hasPrefix(words), "\(verdict.summary)")
   }
