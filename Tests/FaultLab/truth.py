@@ -28,7 +28,7 @@ def site(**changes):
 
 
 # Kind: where; the layers that are right, the broken one first; whose outages; how they show; what breaks, what mends.
-# The uplink is the router's and the provider's. Silence alone counts as the provider's (Outages.md).
+# The uplink is the router's and the provider's. A silent site counts as the provider's without --beyond (Outages.md).
 KINDS = {
     "link switched off": ("here", ["machine"], ALL, "told", ["here ip link set eth0 down"],
                           ["here ip link set eth0 up", DEFAULT]),
@@ -62,9 +62,11 @@ SHORT = ["link switched off", "carrier lost", "route deleted", "site refuses", "
 class Part:
     """What one act did to one target: the spans in which it must have begun and ended, and how exact the journal is."""
     def __init__(self, played, number, target):
-        name, self.begin, self.end = played["acts"][number]
+        name, *spans = played["acts"][number]
+        self.begin, self.end = map(tuple, spans)
         _, self.layers, targets, how, *_ = KINDS[name]
         self.number, self.name, (self.due, self.begin_bar, self.end_bar) = number, name, BARS[how]
+        self.is_silent = how == "silent"
         failing = {name: spans for name, spans in played["failing"].items() if name in targets}
         self.seen = any(a < self.begin[1] + 1.5 and b > self.end[0] - 0.5 for a, b in failing[target])
         if target in URLS:  # The network may need a moment after the act.
@@ -109,7 +111,7 @@ class Truth:
 
 def truths(played, target):
     parts = sorted((Part(played, number, target) for number, (name, *_) in played["acts"].items()
-                    if target in KINDS[name][2]), key=lambda p: p.begin)
+                    if target in KINDS[name][2]), key=lambda p: p.begin[0])
     groups = []
     for part in parts:
         if groups and part.begin[0] <= max(p.end[1] for p in groups[-1]):
@@ -174,7 +176,9 @@ class Report:
             self.late += 0 < excess <= slow
             if excess > slow:
                 self.wrong.append((f"{edge} off by {off(when, span):.3f} s, {excess:.3f} s too much: {words}", records))
-        right = record["layer"] in truth.layers
+        # Without an explanation, silence counts as the provider's.
+        silent = ["provider"] if record["unexplained"] and any(p.is_silent for p in parts) else []
+        right = record["layer"] in truth.layers + silent
         row["layers"].append(right)
         row["strict"] += record["layer"] in [p.layers[0] for p in parts]
         if not right:
