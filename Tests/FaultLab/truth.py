@@ -94,17 +94,20 @@ class Truth:
     """A real outage of a target, by one act or several that overlap: from when to when may it be in the journal?"""
     def __init__(self, parts, gaps):
         pieces = [(a + p.begin_bar, b - EXACT) for p in parts for a, b in p.pieces(gaps)]
-        self.parts, self.due, self.span = parts, bool(pieces), (parts[0].begin, max(p.end[::-1] for p in parts)[::-1])
-        end, self.cut = self.span[1][1], False
+        self.parts, self.due, self.cut = parts, bool(pieces), False
+        begin, end = parts[0].begin, max(p.end[::-1] for p in parts)[::-1]
+        is_short, bar = end[0] - begin[1] < 1, max(p.end_bar for p in parts)
         for first, again, verb in gaps:
-            if first - 0.1 < end < again:
-                end, self.cut = again, verb == "kill"
-        late = end + max(p.end_bar for p in parts)
+            if first - 0.1 < begin[1] < again:
+                begin = (begin[0], again)
+            # Nor need it have seen the end before.
+            if first - bar < end[1] and end[0] < again:
+                end, self.cut = (end[0], max(end[1], again)), verb == "kill"
+        self.span, late = (begin, end), end[1] + bar
         self.begin = (parts[0].begin[0] - EXACT, min([a for a, _ in pieces], default=late))
         self.end = (max([b for _, b in pieces], default=self.begin[0]), late)
         self.layers = [layer for p in parts for layer in p.layers]
         during = [f"recorder: {verb}" for a, b, verb in gaps if a < late and b > self.begin[0]]
-        is_short = self.span[1][0] - self.span[0][1] < 1
         self.row = (during + ["several at a time"] * (len(parts) > 1) + ["below a second"] * is_short
                     + [parts[0].name])[0]
 
