@@ -184,6 +184,18 @@ struct RecorderExplanationTests {
     #expect(bench.ends.map(\.outage.layer) == [expected, layer])
   }
 
+  /// The same if the other one has just ended, as a name takes longer to be found again.
+  @Test(arguments: [("timed-out", OutageLayer.provider), ("connection-refused", .nameServer)])
+  func anOutageThatHasJustEndedExplainsToo(reason: String, expected: OutageLayer) {
+    var bench = RecorderBench(["name", "other"])
+    for target in 0...1 { bench.set(target, .isUp, at(1)) }
+    bench.set(1, .isDown(reason, layer: .provider), at(60))
+    bench.set(1, .isUp, at(66))
+    bench.set(0, .isDown("name-not-resolved", layer: .nameServer), at(68))
+    bench.set(0, .isUp, at(90))
+    #expect(bench.ends.last?.outage.layer == expected)
+  }
+
   /// Nothing of this is said of what has to do with no name.
   @Test func anotherOutageKeepsItsLayer() {
     var bench = bench(["a", "b"], down: [(.isDown("no-carrier"), 60), (.isDown("timed-out", layer: .provider), 61)])

@@ -35,7 +35,8 @@ final class NameRecord<User: AnyObject> {
   private(set) var lastEnd: Int64?
   /// The time of the next lookup, unless something causes one before.
   var refresh: Int64?
-  private var failures = 0
+  /// How many lookups in a row have failed.
+  private(set) var failures = 0
   /// How many lookups in a row have found no address.
   private var absences = 0
 

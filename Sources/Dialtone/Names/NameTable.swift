@@ -126,7 +126,8 @@ struct NameTable<User: AnyObject> {
   /// Returns the addresses of a name, if a lookup has found them within the least time between two lookups, and nothing
   /// has changed since.
   func recentAddresses(of question: NameQuestion, now: Int64) -> [IPAddress]? {
-    guard let name = records[question], !name.isStale, name.lookup == nil, !name.addresses.isEmpty,
+    // Those of before a lookup that failed are told on, and were not found now.
+    guard let name = records[question], !name.isStale, name.lookup == nil, name.failures == 0, !name.addresses.isEmpty,
       let end = name.lastEnd, now < end.addingClamped(Record.minimumSpacing)
     else { return nil }
     return name.addresses

@@ -45,6 +45,9 @@ package struct RecorderStateMachine: Sendable {
     var explanations = 0
     /// When it may be explained again, by `Moment.clock`.
     var notBefore: Int64 = 0
+    /// The last outage that has ended.
+    var ended: OpenOutage?
+    var open: OpenOutage? { if case .down(let outage) = state { outage } else { nil } }
   }
 
   private enum State: Sendable {
@@ -202,13 +205,11 @@ package struct RecorderStateMachine: Sendable {
     switch (tracks[target].state, state) {
     case (.down(let outage), .up(let words)):
       close(outage, of: target, how: words, at, &actions)
-      tracks[target].state = .up
-      tracks[target].since = at
+      (tracks[target].state, tracks[target].since) = (.up, at)
       actions.append(.learn(target))
     case (.up, .up), (.unknown, .unknown): break
     case (_, .up):
-      tracks[target].state = .up
-      tracks[target].since = at
+      (tracks[target].state, tracks[target].since) = (.up, at)
       write(.up(target: name), at, &actions)
       previous[name] = nil
       actions.append(.learn(target))
@@ -225,12 +226,10 @@ package struct RecorderStateMachine: Sendable {
       open(target, outage, before, since: began, at, &actions)
     case (.down(let outage), .unknown(let reason)):
       close(outage, of: target, how: "it is no longer known", at, &actions)
-      tracks[target].state = .unknown
-      tracks[target].since = at
+      (tracks[target].state, tracks[target].since) = (.unknown, at)
       write(.unknown(target: name, reason: reason), at, &actions)
     case (let before, .unknown(let reason)):
-      tracks[target].state = .unknown
-      tracks[target].since = at
+      (tracks[target].state, tracks[target].since) = (.unknown, at)
       if case .up = before { write(.unknown(target: name, reason: reason), at, &actions) }
     }
   }
@@ -259,15 +258,15 @@ package struct RecorderStateMachine: Sendable {
     adopt(target, at, &actions)
   }
 
-  /// A name server that nobody reaches is not at fault if another target, whose name is known, is down, too.
+  /// A name server that nobody reaches is not at fault if another target, whose name is known, is down, too, or was.
   private mutating func relate(_ target: Int) {
-    guard case .down(let new) = tracks[target].state, !new.wasFirst else { return }
     for index in tracks.indices {
-      guard case .down(let old) = tracks[index].state, abs(old.began.clock - new.began.clock) <= Outage.together
+      guard let new = tracks[target].open, let old = tracks[index].open ?? tracks[index].ended,
+        abs(old.began.clock - new.began.clock) <= Outage.together
       else { continue }
       for (name, other, position) in [(new, old, target), (old, new, index)]
       where name.isNameUnheard && other.layer != .nameServer && Self.beyond.contains(other.reason ?? "") {
-        var outage = name
+        guard var outage = tracks[position].open else { continue }
         outage.statedLayer = other.layer == .router ? .router : .provider
         outage.explanation?.layer = outage.statedLayer ?? .provider
         tracks[position].state = .down(outage)
@@ -285,6 +284,7 @@ package struct RecorderStateMachine: Sendable {
     let hasSlept = at.slept - outage.began.slept > Self.sleepTolerance
     let hasWoken = woke.map { (0..<Self.wakingBegins).contains(outage.began.clock - $0.clock) } ?? false
     write(.end(outage, how: how, isWaking: isShort && (hasSlept || hasWoken)), at, &actions)
+    tracks[target].ended = outage
     tracks[target].wantsExplanation = false
   }
 

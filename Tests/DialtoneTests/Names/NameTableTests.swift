@@ -40,4 +40,34 @@ struct NameTableTests {
     try await eventually("the others are looked up") { lookedUp.all.last == "last" }
     #expect(lookedUp.all == ["first", "shared", "last"])
   }
+
+  /// Addresses of before a lookup that failed are told on, but were not found now: a check would go where a name led
+  /// once, while programs have no address.
+  @Test func aLookupThatFailedHasFoundNoAddresses() throws {
+    let (pool, latch) = (NameLookupPool(threads: 1), Latch())
+    defer { latch.open() }
+    var table = NameTable<User> { question, _ in
+      pool.submit(
+        question,
+        by: { _, _ in
+          latch.wait()
+          return .failed
+        }, answer: { _ in })
+    }
+    let question = NameQuestion(name: "a", family: nil)
+    let address = IPAddress(ipv4: 0xC000_0201)
+    let name = table.attach(User(), to: question, now: 0)
+    let second: Int64 = 1_000_000_000
+    // The life of an answer, and the pause after a failure.
+    for (time, result, found) in [
+      (0, .addresses([address]), [address]), (300, .failed, nil), (302, .addresses([address]), [address]),
+    ] as [(Int64, NameLookupResult, [IPAddress]?)] {
+      _ = table.passDeadlines(now: time * second)
+      table.startLookups(now: time * second)
+      try #require(name.lookup != nil, "\(time)")
+      _ = table.finish(question, serial: name.serial, result, now: time * second)
+      #expect(name.addresses == [address])
+      #expect(table.recentAddresses(of: question, now: time * second + 1) == found, "\(time)")
+    }
+  }
 }
