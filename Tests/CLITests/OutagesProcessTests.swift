@@ -80,6 +80,21 @@ struct OutagesProcessTests {
     #expect(none.wholeMatch(of: expected) != nil, "\(none)")
   }
 
+  /// What cannot be read is left out, and said to be, once.
+  @Test(arguments: [[], ["--json"], ["--openmetrics"]] as [[String]])
+  func leavesOutWhatIsNoFile(arguments: [String]) async throws {
+    let lab = try NetworkLab()
+    let folder = try TemporaryFolder()
+    let other = "\(folder.path)/000009-2026-11-24.jsonl"
+    defer { empty(folder) }
+    try makeJournal(at: folder.path)
+    try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: "/dev/zero")
+    let result = try await Tool.run(["outages", "--directory", folder.path] + arguments, in: lab)
+    let note = "dialtone: left out, since unreadable or no regular file: \(other)\n"
+    #expect(result.ending == .exited(0) && result.error == note, "\(result.error)")
+    #expect(result.output.split(separator: "\n").count > 100)
+  }
+
   /// The page is named after the machine, and has the mode that any new file has (umask(2)).
   @Test func drawsThemInANewFile() async throws {
     let lab = try NetworkLab()

@@ -44,6 +44,18 @@ struct ScarcityProcessTests {
     #expect(check.output.contains("failed"), "\(check)")
   }
 
+  /// An event loop that gets no descriptor would end the process with a signal.
+  @Test(
+    "too few descriptors are left for an exporter", .enabled(if: hasShell, "needs bash"), arguments: [8, 16, 20, 60])
+  func exportsNothingWithFewDescriptors(count: Int) async throws {
+    let lab = try NetworkLab()
+    let folder = try TemporaryFolder()
+    for command in ["export", "record --directory \(folder.path)/j --export 127.0.0.1:9115 internet"] {
+      let result = try await run(command, limit: "-n \(count)", in: lab)
+      #expect(result.ending == .exited(71) && result.error.contains("raise its limit (ulimit -n)"), "\(result)")
+    }
+  }
+
   @Test("no thread can be started")
   func endsWithoutThreads() async throws {
     let lab = try NetworkLab()

@@ -160,6 +160,27 @@ struct ExporterServerTests {
     #expect(try await kept.hasPrefix("HTTP/1.1 200 "))
   }
 
+  /// Nor must requests that never come to their end; one whose answer is being found stays.
+  @Test func closesAHalfSentRequestWhenAnotherComes() async throws {
+    let (wait, end) = AsyncStream<Void>.makeStream()
+    let isAsked = Box(false)
+    let environment = SiteEnvironment(perform: { url, _ in
+      isAsked.value = true
+      for await _ in wait {}
+      return SiteVerdict(url: url, kind: .available, status: 200)
+    })
+    let exporter = try await TestExporter(environment: environment, connectionLimit: 2)
+    async let answer = exporter.probe("a.example")
+    try await eventually("a probe is under way") { isAsked.value }
+    async let half = exporter.exchange("GET /-/healthy HTTP/1.1\r\nX: ")
+    for _ in 1...3 {
+      try await eventually("another is answered") { try await exporter.get("/-/healthy").hasPrefix("HTTP/1.1 200 ") }
+    }
+    #expect(try await half.isEmpty)
+    end.finish()
+    #expect(try await answer["probe_success"] == 1)
+  }
+
   @Test func answersWhatIsUnderWayBeforeItEnds() async throws {
     let site = try await SiteServer(
       SiteBehaviour { request in [.pause(.milliseconds(500)), .answer(200, to: request), .close] })

@@ -213,6 +213,7 @@ struct ExporterTextTests {
     ("headers: {Trailer: x}", "connection"), ("headers: {Keep-Alive: x}", "connection"), ("headers: [x]", "keys"),
     ("headers: {X: [y]}", "a text"), ("fail_if_ssl: tRUE", "true or false"), ("fail_if_ssl: [true]", "true or false"),
     ("tls_config: {server_name: a..b}", "server_name"), ("tls: true", "cannot be honoured"),
+    ("tls_config: {server_name: 127.0.0.1}", "server_name: \"127.0.0.1\" is an address; give a name"),
     ("no_follow_redirects: maybe", "no_follow_redirects"), ("method: [GET]", "a text"),
     ("enable_http2: 1", "true or false"), ("fail_if_ssl: \"true\"", "without quotes"),
     ("fail_if_ssl: 'False'", "without quotes"), ("fail_if_ssl: \"maybe\"", "without quotes"),

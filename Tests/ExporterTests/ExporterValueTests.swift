@@ -116,6 +116,8 @@ struct ExporterValueTests {
     ("target=a:1%23:2&module=tcp_connect", "a host and a port"),
     ("target=a\\b:2&module=tcp_connect", "a host and a port"),
     ("target=a:1%3Fb:2&module=tcp_connect", "a host and a port"), ("target=a&hostname=a%20b", "hostname: "),
+    ("target=a&hostname=127.0.0.1", "hostname: \"127.0.0.1\" is an address; give a name"),
+    ("target=a&hostname=[::1]", "hostname: \"[::1]\" is an address; give a name"),
     ("target=a..b", "target: "), ("target=:22&module=tcp_connect", "target: "),
   ])
   func saysWhatIsWrong(_ query: String, _ words: String) {

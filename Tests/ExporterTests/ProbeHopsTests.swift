@@ -196,10 +196,10 @@ struct ProbeHopsTests {
   @Test func tellsOfAPortal() throws {
     let redirect = { (kind: SiteVerdict.Kind) in outcome(kind, 302, location: "http://b.example/") }
     let sequences: [([CheckOutcome], follows: Bool, statuses: Set<Int>, SiteVerdict.Kind, String, succeeds: Bool)] = [
-      ([outcome(.captivePortal, 511)], true, [], .captivePortal, "", false),
+      ([outcome(.captivePortal, 511)], true, [], .captivePortal, "status", false),
       ([outcome(.captivePortal, 200)], true, [401], .unexpectedResponse, "status", false),
       ([outcome(.unexpectedResponse, 511)], true, [], .unexpectedResponse, "status", false),
-      ([redirect(.captivePortal)], false, [], .captivePortal, "", false),
+      ([redirect(.captivePortal)], false, [], .captivePortal, "status", false),
       ([redirect(.unexpectedResponse)], false, [], .unexpectedResponse, "status", false),
       ([redirect(.captivePortal), outcome()], true, [], .captivePortal, "", true),
       ([redirect(.captivePortal), outcome(.unexpectedResponse, 404)], true, [], .captivePortal, "status", false),
@@ -238,7 +238,7 @@ struct ProbeHopsTests {
     let long = SiteVerdict.Timings(connect: .seconds(2), total: .seconds(5))
     let short = SiteVerdict.Timings(connect: .seconds(5), total: .seconds(2))
     let cases: [(SiteVerdict.Stage, SiteVerdict.Timings, Duration?, Duration)] = [
-      (.body, long, nil, .seconds(3)), (.body, long, .seconds(1), .seconds(1)), (.response, long, nil, .zero),
+      (.body, long, nil, .seconds(3)), (.body, long, .seconds(1), .seconds(3)), (.response, long, nil, .zero),
       (.body, short, nil, .zero), (.body, SiteVerdict.Timings(connect: .seconds(1)), nil, .zero),
     ]
     for (stage, timings, transfer, expected) in cases {
@@ -246,6 +246,15 @@ struct ProbeHopsTests {
       try take(outcome(.failed, 200, stage: stage, timings: timings) { $0.transfer = transfer }, &hops)
       #expect(hops.result.phases.transfer == expected, "\(stage) \(timings)")
     }
+  }
+
+  /// What comes without end is ended (Exporter.md).
+  @Test(arguments: [(1 << 20, "malformed-response"), ((1 << 30) - (1 << 21), "body-too-long")])
+  func aBodyHasALimit(_ length: Int, _ reason: String) throws {
+    var hops = try hops()
+    let error = SiteError(.malformedResponse, "more than 1073741824 bytes came for a body of less")
+    try take(outcome(.failed, 200, stage: .body, error: error) { $0.bodyLength = length }, &hops)
+    #expect(hops.result.verdict == ProbeResult.Verdict(kind: .failed, stage: "body", reason: reason))
   }
 
   /// errno(3), and the codes of ``SiteError``.

@@ -13,7 +13,8 @@ struct ProbePolicyTests {
   @Test(arguments: [
     "169.254.169.254", "169.254.0.1", "::ffff:169.254.169.254", "::169.254.169.254", "64:ff9b::a9fe:a9fe",
     "64:ff9b:1::a9fe:a9fe", "2001:db8:64::a9fe:a9fe", "2001:db8::ffff:ffff:a9fe:a9fe", "2002:a9fe:a9fe::1", "fe80::1",
-    "febf::1", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0.0.192", "168.63.129.16",
+    "febf::1", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0.0.192", "168.63.129.16", "fec0::1",
+    "fd00:ec2::23", "fd00:42::42", "fd00:a9fe:a9fe::1", "fd00:100::100:200", "fd00:c1::a9fe:a9fe",
   ])
   func nobodyOpensTheWayToMetadata(_ text: String) throws {
     let all = [

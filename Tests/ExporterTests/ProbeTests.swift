@@ -68,7 +68,10 @@ struct ProbeTests {
       #expect(found["probe_success"] == 0 && found.verdict == "unexpected-response//status", "\(codes)")
     }
     let login = try await SiteServer(.answer(511, body: "log in"))
-    #expect(try await exporter("").probe("127.0.0.1:\(login.port)").verdict == "captive-portal//")
+    #expect(try await exporter("").probe("127.0.0.1:\(login.port)").verdict == "captive-portal//status")
+    let redirect = try await SiteServer(.redirect(to: "http://portal.example/"))
+    let found = try await exporter("follow_redirects: false").probe("127.0.0.1:\(redirect.port)")
+    #expect(found.verdict == "captive-portal//status")
   }
 
   /// blackbox_exporter's older key counts, in whatever order the two are written.
@@ -81,6 +84,17 @@ struct ProbeTests {
       let module = try ExporterConfiguration(yaml: yaml) { _ in "" }.modules["m"]
       #expect(module?.followsRedirects == follows, "\(keys)")
     }
+  }
+
+  /// The check ends with its time, and has waited for the rest of the body until then.
+  @Test func aBodyThatStopsIsWaitedFor() async throws {
+    let site = try await SiteServer(
+      SiteBehaviour { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhel"), .stall] })
+    let yaml = "modules: {m: {prober: http, timeout: 5s}}"
+    let found = try await TestExporter(try ExporterConfiguration(yaml: yaml) { _ in "" })
+      .probe("127.0.0.1:\(site.port)", "m")
+    #expect(found.verdict == "failed/body/timed-out")
+    #expect(found["probe_http_duration_seconds{phase=\"transfer\"}"] ?? 0 > 1, "\(found)")
   }
 
   @Test func aBodyThatBreaksOffFails() async throws {

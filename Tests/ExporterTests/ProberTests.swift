@@ -130,6 +130,14 @@ struct ProberTests {
     #expect(result.lookup == .seconds(3) && result.phases.resolve == .seconds(3))
   }
 
+  @Test(arguments: [true, false]) func bothLookupsThatFailCount(_ isOffline: Bool) async throws {
+    let second = isOffline ? Self.offline(after: .seconds(3)) : Self.unresolved(after: .seconds(3))
+    let (result, calls) = try await probe("a.example", answers: [Self.unresolved(after: .seconds(2)), second]) {
+      $0.preferredFamily = .ipv4
+    }
+    #expect(calls.count == 2 && result.lookup == .seconds(5) && result.phases.resolve == .seconds(5))
+  }
+
   @Test func aNameThatNeedsNoOtherFamilyIsAskedOnce() async throws {
     let refused: @Sendable (SiteURL) -> SiteVerdict = { url in
       SiteVerdict(
@@ -145,6 +153,9 @@ struct ProberTests {
         ($0.preferredFamily, $0.fallsBack) = (.ipv4, fallsBack)
       }
       #expect(calls.map(\.configuration.family) == [.ipv4] && !result.succeeded, "\(index)")
+      // As blackbox_exporter, it tells how long a look-up took that failed.
+      let lookup: [Duration] = [.seconds(2), .seconds(10), .seconds(11), .zero, .zero]
+      #expect(result.lookup == lookup[index] && result.phases.resolve == lookup[index], "\(index)")
     }
     let (_, calls) = try await probe("a.example", answers: [Self.unresolved(after: .seconds(1))])
     #expect(calls.map(\.configuration.family) == [nil])

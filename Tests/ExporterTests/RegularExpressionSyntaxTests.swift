@@ -82,6 +82,8 @@ struct RegularExpressionSyntaxTests {
     (#"\Q.*\E"#, ".*"), (#"\Q\\E"#, #"\"#), (#"\Qa\b\E"#, #"a\b"#), (#"\Qab\Ec"#, "abc"),
     ("{", "{"), ("a{", "a{"), ("a{}", "a{}"), ("a{x}", "a{x}"), ("a{1", "a{1"), ("a{1,x}", "a{1,x}"), ("}", "}"),
     ("a{,3}", "a{,3}"), ("]", "]"), ("a]", "a]"), ("a-b", "a-b"), ("(?P<abc>x)", "x"), ("(?P<a_1>x)y", "xy"),
+    // A count has no zero in front (Go's regexp/syntax, parseInt).
+    ("a{00003}", "a{00003}"), ("a{0,01}", "a{0,01}"), ("a{01,}", "a{01,}"), ("a{00}", "a{00}"),
     ("[ab]c", "ac"), ("[ab][cd]e", "bde"), (#"\_[\_]"#, "__"),
   ])
   func standsForItself(_ expression: String, _ text: String) throws {
@@ -112,7 +114,7 @@ struct RegularExpressionSyntaxTests {
     ("(?i)a(?-i)b", "Ab", true), ("(?i:a)b", "Ab", true), ("(?i:a)b", "aB", false), ("(a(?i)b)c", "aBC", false),
     ("(a(?i)b)c", "aBc", true), ("(a(?i)b|c)d", "Cd", true), ("(?i)a|b", "B", true), ("(?i:a(?-i:b)c)", "AbC", true),
     ("(?i:a(?-i:b)c)", "ABC", false), ("(?is)a.b", "A\nB", true), ("(?i-s)a.b", "A\nB", false),
-    ("(?s-i)a.b", "A\nB", false), ("(?-s)a.b", "a\nb", false), ("(?-m)^b", "a\nb", false),
+    ("(?s-i)a.b", "A\nB", false), ("(?-s)a.b", "a\nb", false), ("(?-m)^b", "a\nb", false), ("(?)a", "a", true),
     ("(?s:a.)b.", "a\nb\n", false),
     ("(?-i)a", "A", false), (#"(?i)\Qa.\E"#, "A.", true), (#"(?i)\x61"#, "A", true),
   ])
@@ -126,7 +128,7 @@ struct RegularExpressionSyntaxTests {
     "a)", "(a))", "[", "[]", "[^", "[^]", "[a-", "[a-b", #"[\"#, #"[a-\"#, #"[a-\d]"#, "[[:alpha:", "[[:alpha:]",
     "[[:alpha]]", "[[:Alpha:]]", "[[::]]", #"[\y]"#, #"[\b]"#, #"\x"#, #"\x4"#, #"\xg1"#, #"\x1g"#, #"\x{}"#,
     #"\x{41"#, #"\x{4g}"#, #"\x{d800}"#, #"\x{+41}"#, #"\é"#, #"\1"#, #"\E"#, #"\Z"#, "a*+", "a+*", "a??*",
-    "a{2}*", "a*{2}", #"a\"#,
+    "a{2}*", "a*{2}", #"a\"#, "(?i-)a", "(?-)a", "(?-:a)", "(?i-:a)", "(?i--s)a", "(?-i-s)a",
   ])
   func refusesWhatRE2HasNotOrThisHasNot(_ expression: String) {
     #expect(throws: RegularExpression.Refusal.self) { try RegularExpression(expression) }
@@ -163,7 +165,7 @@ struct RegularExpressionSyntaxTests {
     ("[a", "a bracket is not closed"), ("[b-a]", "the range b-a ends before it begins"),
     ("(?=a)", "(?= is not supported (no look-around, no back-references)"), (#"\y"#, #"\y is not supported"#),
     ("[[:nosuch:]]", "[:nosuch begins no class that is known"), (#"a\"#, "it ends with a backslash"),
-    ("{1}", "{ repeats nothing"),
+    ("{1}", "{ repeats nothing"), ("(?i-)a", "a minus takes no flag away"),
   ])
   func saysWhatIsWrong(_ expression: String, _ message: String) {
     let refusal = #expect(throws: RegularExpression.Refusal.self) { try RegularExpression(expression) }

@@ -89,6 +89,44 @@ struct JournalFilesTests {
     #expect(try folder.events().events.map(\.name) == ["file", "up"])
   }
 
+  /// Somebody has moved the file away, or put another one in its place.
+  @Test(arguments: [false, true]) func aFileThatIsMovedAwayIsBegunAnew(_ isReplaced: Bool) throws {
+    let folder = try JournalFolder()
+    var writer = JournalWriter(folder.directory, sizeLimit: 1 << 20)
+    _ = writer.write(JournalEvent(.alive, at: moment(1))) { header(moment(1)) }
+    let name = try #require(try folder.names().first)
+    let (path, moved) = ("\(folder.path)/\(name)", "\(folder.path)/moved")
+    try FileManager.default.moveItem(atPath: path, toPath: moved)
+    if isReplaced { try folder.write([], to: name) }
+    let before = try SystemFile.bytes(at: moved, limit: 1 << 20)
+    for second in 2...3 {
+      let event = JournalEvent(.up(target: "a"), at: moment(Double(second)))
+      #expect(writer.write(event) { header(moment(2)) } == nil)
+    }
+    #expect(try folder.events().events.map(\.name) == ["file", "up", "up"])
+    #expect(try SystemFile.bytes(at: moved, limit: 1 << 20) == before)
+  }
+
+  /// Somebody has moved the folder away, and perhaps made another one, which is locked, too.
+  @Test(arguments: [false, true]) func aFolderThatIsMovedAwayIsMadeAnew(_ isReplaced: Bool) throws {
+    let folder = try JournalFolder()
+    let place = JournalDirectory("\(folder.path)/j")
+    try place.make()
+    var writer = JournalWriter(place, sizeLimit: 1 << 20, lock: try place.lock())
+    func up(_ second: Double) -> JournalEvent { JournalEvent(.up(target: "a"), at: moment(second)) }
+    #expect(writer.write(up(1)) { header(moment(1)) } == nil)
+    try FileManager.default.moveItem(atPath: place.path, toPath: "\(folder.path)/j2")
+    if isReplaced { try place.make() }
+    #expect((writer.write(up(2)) { header(moment(2)) } == nil) == isReplaced)
+    _ = writer.writeWaiting { header(moment(3)) }
+    #expect(writer.write(up(4)) { header(moment(4)) } == nil && writer.counts.waiting == 0)
+    var events: [JournalEvent] = []
+    var reader = JournalReader(place)
+    try reader.read { events.append($0) }
+    #expect(events.map(\.name) == ["file", "up", "up"] && events.last == up(4))
+    #expect(try place.isBeingWritten() && !JournalDirectory("\(folder.path)/j2").isBeingWritten())
+  }
+
   /// Somebody has removed the folder. That it fails and works again is said, and no other recorder gets the new one.
   @Test func aFolderThatIsGoneIsMadeAnew() throws {
     let folder = try JournalFolder()

@@ -198,6 +198,22 @@ struct JournalWriterTests {
     #expect(throws: (any Error).self) { try reader.read(inner) { _ in } }
   }
 
+  /// Such files are left out, and so is a device, which has no end; if there are no others, it is a failure.
+  @Test func whatIsNoFileIsLeftOut() throws {
+    let folder = try JournalFolder()
+    let files = (1...3).map { JournalDirectory.File(number: $0, day: 20_000) }
+    let paths = files.map { folder.directory.path(of: $0) }
+    try FileManager.default.createDirectory(atPath: paths[0], withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(atPath: paths[2], withDestinationPath: "/dev/zero")
+    var reader = JournalReader(folder.directory)
+    #expect(throws: (any Error).self) { try reader.read { _ in } }
+    try folder.write(up(1).line, to: files[1].name)
+    var view = JournalView(folder.directory, since: 0, until: 1)
+    try view.read(now: moment(2)) { _ in }
+    #expect(view.skippedFiles == [files[0].name, files[2].name] && view.skippedLines == 0)
+    #expect(try folder.events().events == [up(1)])
+  }
+
   // MARK: Folder
 
   @Test func makesTheFoldersAboveToo() throws {

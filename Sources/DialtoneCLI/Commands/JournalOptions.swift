@@ -56,6 +56,15 @@ struct JournalOptions: ParsableArguments {
     if let words = unseenWords(of: view) { Output.note(words) }
   }
 
+  /// Says which files were left out.
+  func noteSkipped(of view: JournalView) {
+    let names = view.skippedFiles
+    if names.isEmpty { return }
+    let first = names.prefix(3).map { TerminalText.visible("\(view.directory.path)/\($0)") }.joined(separator: ", ")
+    let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
+    Output.note("dialtone: left out, since unreadable or no regular file: \(first)\(rest)")
+  }
+
   /// What is to be told; `nil` if there is no journal, which was said.
   func view(of span: Range<Int64>) throws -> JournalView? {
     guard let directory = try folder() else { return nil }

@@ -61,6 +61,7 @@ struct OutagesCommand: CheckedCommand {
       let told = openmetrics ? try tellMetrics(&view) : json ? try tellJSON(&view) : try tellTable(&view)
       if let error = told { throw error }
       if json || openmetrics { options.noteUnseen(of: view) }
+      options.noteSkipped(of: view)
       return .holds
     }
   }

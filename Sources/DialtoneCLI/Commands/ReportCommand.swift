@@ -89,6 +89,7 @@ struct ReportCommand: CheckedCommand {
       view.since = start
       page.unseen = options.unseenWords(of: view)
       options.noteUnseen(of: view)
+      options.noteSkipped(of: view)
       return page.source
     } catch {
       throw InputError(description: "\(error)")
@@ -101,7 +102,13 @@ struct ReportCommand: CheckedCommand {
     guard let day = files.map(\.day).min() else { return nil }
     var first: Int64?
     var reader = JournalReader(directory)
-    for file in files where file.day == day { try reader.read(file) { first = min(first ?? .max, $0.at.wall) } }
+    for file in files where file.day == day {
+      do throws(SystemError) {
+        try reader.read(file) { first = min(first ?? .max, $0.at.wall) }
+      } catch {
+        // It is left out, which is said.
+      }
+    }
     return first ?? day * WallTime.day
   }
 

@@ -24,16 +24,12 @@ struct ExplainRunner {
     var isTold = false
   }
 
-  /// As many descriptors as a diagnosis has at the same time at most.
-  private static let needed = 64
-
   /// Blocks until it is done.
   ///
   /// - Throws: `SystemError` if the output cannot be written.
   func run() throws -> ExitStatus {
     try Shortage.proveTasks(of: "explain")
-    // Who cannot be asked for want of a descriptor is not silent.
-    if let error = Shortage.descriptors(Self.needed) { throw error }
+    try Shortage.proveManyDescriptors()
     let isTerminal = StandardStream.output.isTerminal
     let progress = Progress(isEnabled: !isQuiet && Progress.isPossible)
     let formatter = ExplainFormatter(

@@ -26,6 +26,7 @@ struct ExportRunner {
   func run() throws -> ExitStatus {
     // Each connection and each probe needs descriptors: as many as the system grants.
     command_raise_descriptor_limit()
+    try Shortage.proveManyDescriptors()
     let ending = Ending()
     // Before other threads start: they inherit the mask.
     Signals.onEnd { _ in ending.stop(within: Self.patience) }

@@ -17,7 +17,10 @@ struct RecordRunner {
 
   func run() throws -> ExitStatus {
     // As an exporter does.
-    if export != nil { command_raise_descriptor_limit() }
+    if export != nil {
+      command_raise_descriptor_limit()
+      try Shortage.proveManyDescriptors()
+    }
     try Shortage.proveTasks(of: "record")
     // A file beyond the limit of the process (setrlimit(2), RLIMIT_FSIZE) is an error like a full disk.
     var set = sigset_t()

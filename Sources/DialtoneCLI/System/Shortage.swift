@@ -33,6 +33,15 @@ enum Shortage {
     descriptors(needed).flatMap(remedy) ?? (Thread.areAvailable(neededThreads) ? nil : noMoreThreads)
   }
 
+  /// As many descriptors as a diagnosis or an exporter has at the same time, at least: with fewer, who cannot be asked
+  /// would seem silent, and swift-nio ends a process that gets none for an event loop.
+  private static let neededForMany = 64
+
+  /// - Throws: If there is no room for what has many descriptors at the same time.
+  static func proveManyDescriptors() throws(SystemError) {
+    if let error = descriptors(neededForMany) { throw error }
+  }
+
   /// What fails for want of `count` more descriptors at once; `nil` if nothing. Each is a socket of its own: a copy
   /// would share its mark with the first one, which would take it for another's, and not close it.
   static func descriptors(_ count: Int) -> SystemError? {

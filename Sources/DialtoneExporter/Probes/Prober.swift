@@ -57,7 +57,8 @@ package struct Prober: Sendable {
         return hops.take(try await inspect(url, timeout, nil, admission, hops), of: url)
       }
       let outcome = try await inspect(url, timeout, family, admission, hops)
-      guard hops.request.module.fallsBack, let looked = outcome.verdict.timeWithoutAddress, timeout > looked
+      guard hops.request.module.fallsBack, outcome.verdict.hasNoAddress, let looked = outcome.verdict.timings.total,
+        timeout > looked
       else { return hops.take(outcome, of: url) }
       hops.noteLookup(looked)
       let other: IPAddress.Family = family == .ipv4 ? .ipv6 : .ipv4
@@ -144,7 +145,7 @@ package struct Prober: Sendable {
     mutating func take(_ outcome: CheckOutcome, of url: SiteURL) {
       let (verdict, details) = (outcome.verdict, outcome.details)
       let timings = verdict.timings
-      if let name = timings.name { noteLookup(name) }
+      if let name = timings.name ?? verdict.timeLookedUpInVain { noteLookup(name) }
       result.phases.connect += timings.connect ?? .zero
       result.phases.tls += timings.tls ?? .zero
       result.phases.processing += timings.firstByte ?? .zero
@@ -158,7 +159,8 @@ package struct Prober: Sendable {
         if isFirst { wasPortal = verdict.kind == .captivePortal }
         return follow(location, from: url, found)
       }
-      result.phases.transfer += details.transfer ?? timings.sinceFirstByte(endedIn: verdict.stage)
+      // What the details say was noted with the head, unless the body came whole.
+      result.phases.transfer += verdict.stage == .body ? timings.sinceFirstByte : details.transfer ?? .zero
       if module.prober == .tcp || details.status == nil || verdict.kind == .failed {
         result.succeeded = verdict.isAvailable
         return end(found, "\(verdict)")
@@ -201,7 +203,7 @@ package struct Prober: Sendable {
       guard let reason else { return end(ProbeResult.Verdict(kind: .available), words) }
       // A portal is told as one, whatever else is not as it should be. A page that was not asked for is none.
       let isPortal = found.kind == .captivePortal && (details.redirect != nil || status == 511)
-      end(isPortal ? found : .unexpected(reason), words)
+      end(ProbeResult.Verdict(kind: isPortal ? .captivePortal : .unexpectedResponse, reason: reason), words)
     }
 
     private mutating func judgeBody(_ details: CheckDetails) -> String? {
@@ -240,6 +242,9 @@ extension ProbeResult.Verdict {
   /// An answer came, and it is not the one that the module asks for.
   static func unexpected(_ reason: String) -> Self { Self(kind: .unexpectedResponse, reason: reason) }
 
+  /// The connection has a limit, of which TLS and chunks take a part.
+  private static let longestBody = SiteInspection.connectionLimit / 16 * 15
+
   /// A check's verdict. The system's word for a connection that could not be made says more than that it could not.
   init(_ outcome: CheckOutcome) {
     let verdict = outcome.verdict
@@ -249,6 +254,8 @@ extension ProbeResult.Verdict {
       reason = "address-refused"
     } else if let path = outcome.details.pathReason {
       reason = path.identifier
+    } else if verdict.error?.code == .malformedResponse, outcome.details.bodyLength > Self.longestBody {
+      reason = "body-too-long"
     } else {
       reason = verdict.error.map { $0.connectionReason ?? $0.code.identifier } ?? ""
     }
@@ -256,18 +263,20 @@ extension ProbeResult.Verdict {
 }
 
 extension SiteVerdict {
-  /// How long the site took to have no address. Where no name server is reachable, the hosts file may still have the
-  /// other family's.
-  fileprivate var timeWithoutAddress: Duration? {
-    let isOffline = kind == .offline && address == nil
-    return isOffline || error?.code == .nameNotResolved ? timings.total : nil
-  }
+  /// Whether the site has no address. Where no name server is reachable, the hosts file may still have the other
+  /// family's.
+  fileprivate var hasNoAddress: Bool { isWithoutNameServer || error?.code == .nameNotResolved }
+
+  private var isWithoutNameServer: Bool { kind == .offline && address == nil }
+
+  /// How long the name was looked up, if nothing came of it.
+  fileprivate var timeLookedUpInVain: Duration? { isWithoutNameServer || stage == .name ? timings.total : nil }
 }
 
 extension SiteVerdict.Timings {
   /// How long a body was waited for that did not come whole.
-  fileprivate func sinceFirstByte(endedIn stage: SiteVerdict.Stage?) -> Duration {
-    guard stage == .body, let total else { return .zero }
+  fileprivate var sinceFirstByte: Duration {
+    guard let total else { return .zero }
     return max(.zero, total - [name, connect, tls, firstByte].reduce(.zero) { $0 + ($1 ?? .zero) })
   }
 }

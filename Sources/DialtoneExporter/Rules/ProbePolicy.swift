@@ -28,7 +28,8 @@ package struct ProbePolicy: Sendable {
     for text in allowed {
       if let network = try Self.network(text) {
         if AddressAdmission.excludes(network) || !text.contains("/") && !AddressAdmission().admits(network.address) {
-          throw Refusal(message: "\(text) is link-local, or a cloud's metadata service: no list opens the way there")
+          throw Refusal(
+            message: "\(text) is link-local or site-local, or a cloud's metadata service: no list opens the way there")
         }
         networks.append(network)
       } else {

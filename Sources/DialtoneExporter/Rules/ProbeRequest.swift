@@ -44,7 +44,7 @@ package struct ProbeRequest: Sendable {
     try self.init(module: module, target: target, timeout: try Self.timeout(of: module, scrape: scrapeTimeout))
     if let text = parameter("hostname"), !text.isEmpty {
       do throws(ReachabilityError) {
-        hostName = try HostName(text)
+        hostName = try HostName(inPlaceOfTarget: text)
       } catch {
         throw Refusal(status: 400, message: "hostname: \(error)")
       }

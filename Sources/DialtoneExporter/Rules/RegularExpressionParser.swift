@@ -111,7 +111,7 @@ struct RegularExpressionParser {
     var most = least
     if take(",") { most = number() }
     // What is no repetition is a brace.
-    guard let least, take("}") else {
+    guard let least, most != nil || scalars[position - 1] == ",", take("}") else {
       position = start
       return nil
     }
@@ -121,13 +121,15 @@ struct RegularExpressionParser {
     return (least, scalars[position - 2] == "," ? nil : most)
   }
 
+  /// A count; `nil` if none is there. One with a zero in front is none for Go.
   private mutating func number() -> Int? {
+    let start = position
     var value: Int?
     while let digit = next?.properties.numericType == .decimal ? next.flatMap({ Int(String($0)) }) : nil {
       value = min(10 * (value ?? 0) + digit, 100_000)
       position += 1
     }
-    return value
+    return position - start > 1 && scalars[start] == "0" ? nil : value
   }
 
   // MARK: Atoms
@@ -186,11 +188,14 @@ struct RegularExpressionParser {
   }
 
   /// Reads `i`, `m`, `s`, `-s` and so on up to a colon or the end of the group. Returns whether the group ends there:
-  /// then they hold for what follows.
+  /// then they hold for what follows. As in Go, there is one minus at most, and a flag behind it.
   private mutating func readFlags() throws(Refusal) -> Bool {
     var value = true
     while true {
+      let isBare = !value && scalars[position - 1] == "-"
       switch try takeAny(or: "a parenthesis is not closed") {
+      case "-" where !value, ":" where isBare, ")" where isBare:
+        throw Refusal(message: "a minus takes no flag away")
       case "i": flags.ignoresCase = value
       case "m": flags.isMultiline = value
       case "s": flags.dotIsAny = value

@@ -11,8 +11,8 @@ internal import NIOPosix
 /// Serves an exporter over HTTP/1.
 ///
 /// Invariants: each connection is in `connections` from its beginning until it is closed. There are never more than the
-/// limit: beyond it, that which has waited longest for a request is closed. If none waits, the new one gets a polite
-/// answer.
+/// limit: beyond it, that which has waited longest for its next request is closed, or else that whose request has been
+/// coming longest. If an answer is being found for each, the new one gets a polite answer.
 package final class ExporterServer: Sendable {
   /// Why it cannot listen.
   package struct Failure: Error, CustomStringConvertible {
@@ -33,7 +33,7 @@ package final class ExporterServer: Sendable {
 
   private struct Connection {
     let channel: any Channel
-    let idleness: RequestHandler.Idleness
+    let waiting: RequestHandler.Waiting
   }
 
   private struct State {
@@ -119,13 +119,8 @@ package final class ExporterServer: Sendable {
 
   private func initialize(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
-    makeRoom()
     let handler = RequestHandler(exporter, patience, channel.eventLoop)
-    handler.isWelcome = state.withLock { state -> Bool in
-      if state.isStopping || state.connections.count >= connectionLimit { return false }
-      state.connections[ObjectIdentifier(channel)] = Connection(channel: channel, idleness: handler.idleness)
-      return true
-    }
+    handler.isWelcome = admits(channel, handler.waiting)
     channel.closeFuture.whenComplete { [self] _ in
       state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel)) }
     }
@@ -141,18 +136,26 @@ package final class ExporterServer: Sendable {
     try pipeline.addHandler(handler)
   }
 
-  /// Closes the connection that has waited longest for a request, if there are too many. Prometheus keeps up to 1,000
-  /// for five minutes, and opens another when it needs one.
-  private func makeRoom() {
-    let longest = state.withLock { state -> Connection? in
-      if state.connections.count < connectionLimit { return nil }
-      let idle = state.connections.compactMap { key, connection in
-        connection.idleness.since.map { (key: key, since: $0) }
+  /// Takes a connection in. If there are too many, it closes another: first one that was answered and waits for more.
+  /// Prometheus keeps up to 1,000 for five minutes, and opens another when it needs one. Then one whose request does
+  /// not come to its end: else whoever opens enough of them would keep all others out. Returns whether there was room.
+  private func admits(_ channel: any Channel, _ waiting: RequestHandler.Waiting) -> Bool {
+    let (isAdmitted, longest) = state.withLock { state -> (Bool, Connection?) in
+      if state.isStopping { return (false, nil) }
+      var longest: Connection?
+      if state.connections.count >= connectionLimit {
+        let others = state.connections.mapValues(\.waiting.now).filter { $0.value.phase != .answer }
+        let kept = others.filter { $0.value.phase == .nextRequest }
+        let first = (kept.isEmpty ? others : kept).min { $0.value.since < $1.value.since }
+        guard let first else { return (false, nil) }
+        longest = state.connections.removeValue(forKey: first.key)
       }
-      return idle.min { $0.since < $1.since }.flatMap { state.connections.removeValue(forKey: $0.key) }
+      state.connections[ObjectIdentifier(channel)] = Connection(channel: channel, waiting: waiting)
+      return (true, longest)
     }
-    // A request that comes in this moment is answered.
-    longest?.channel.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop())
+    // A request that comes to its end in this moment is answered.
+    longest?.channel.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop(endsHalfRequests: true))
+    return isAdmitted
   }
 
   /// Takes no more requests, and waits for those under way, but not for long. Call it on a thread that may block.

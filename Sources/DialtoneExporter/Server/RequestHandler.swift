@@ -13,8 +13,11 @@ final class RequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// The server ends: a connection without a request is closed, another after its answer.
-  struct Stop: Sendable {}
+  /// The server ends, or needs room: a connection without a request is closed, another after its answer.
+  struct Stop: Sendable {
+    /// Whether a request that has come in part is given up, too.
+    var endsHalfRequests = false
+  }
 
   /// No request needs a body.
   private static let bodyLimit = 65_536
@@ -30,19 +33,25 @@ final class RequestHandler: ChannelInboundHandler {
   private var task: Task<Void, Never>?
   private var deadline: NIODeadline?
   private var timer: (end: NIODeadline, task: Scheduled<Void>)?
-  let idleness = Idleness()
+  let waiting = Waiting()
   private var isLast = false
   /// What the last request accepts: Prometheus says the same each time.
   private var accepted = (text: "", format: Exposition.text)
 
-  /// Since when no byte of a request has come, if none has. Others may read it.
-  final class Idleness: Sendable {
-    private let value = Lock<NIODeadline?>(.now())
-
-    fileprivate(set) var since: NIODeadline? {
-      get { value.withLock { $0 } }
-      set { value.withLock { $0 = newValue } }
+  /// What a connection waits for, and since when. Others may read it.
+  final class Waiting: Sendable {
+    enum Phase: Sendable {
+      case firstRequest, restOfRequest, answer, nextRequest
     }
+
+    private let value = Lock((phase: Phase.firstRequest, since: NIODeadline.now()))
+
+    var now: (phase: Phase, since: NIODeadline) { value.withLock { $0 } }
+    var phase: Phase { now.phase }
+    /// Whether no byte of a request has come.
+    var isForRequest: Bool { phase == .firstRequest || phase == .nextRequest }
+
+    fileprivate func begin(_ phase: Phase) { value.withLock { $0 = (phase, .now()) } }
   }
 
   init(_ exporter: Exporter, _ patience: ExporterServer.Patience, _ loop: any EventLoop) {
@@ -89,8 +98,8 @@ final class RequestHandler: ChannelInboundHandler {
 
   /// Bytes have come, and are read: a request that has begun has to end soon. Mostly it has ended.
   func bytesCame() {
-    guard idleness.since != nil, task == nil else { return }
-    idleness.since = nil
+    guard waiting.isForRequest, task == nil else { return }
+    waiting.begin(.restOfRequest)
     close(in: patience.request)
   }
 
@@ -118,7 +127,7 @@ final class RequestHandler: ChannelInboundHandler {
   }
 
   private func begin(_ head: HTTPRequestHead, _ loop: any EventLoop) {
-    idleness.since = nil
+    waiting.begin(.answer)
     if !head.isKeepAlive { isLast = true }
     guard isWelcome else {
       isLast = true
@@ -158,7 +167,7 @@ final class RequestHandler: ChannelInboundHandler {
   /// `method` is the one of the request; `nil` if it could not be read.
   private func write(_ response: Exporter.Response, to method: HTTPMethod?) {
     task = nil
-    idleness.since = nil
+    waiting.begin(.answer)
     guard let context else { return }
     close(in: patience.answer)
     var body = context.channel.allocator.buffer(capacity: response.body.utf8.count)
@@ -179,7 +188,7 @@ final class RequestHandler: ChannelInboundHandler {
       if closes {
         self.context?.close(promise: nil)
       } else if task == nil {
-        idleness.since = .now()
+        waiting.begin(.nextRequest)
         close(in: patience.nextRequest)
       }
     }
@@ -188,9 +197,10 @@ final class RequestHandler: ChannelInboundHandler {
   // MARK: Ends
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if event is Stop {
+    if let stop = event as? Stop {
       isLast = true
-      if idleness.since != nil { context.close(promise: nil) }
+      let isHalf = waiting.phase == .restOfRequest
+      if isHalf ? stop.endsHalfRequests : waiting.isForRequest { context.close(promise: nil) }
     } else {
       context.fireUserInboundEventTriggered(event)
     }

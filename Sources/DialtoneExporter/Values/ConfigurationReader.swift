@@ -138,7 +138,7 @@ private struct ModuleReader {
     case "server_name":
       let text = try value.string()
       do throws(ReachabilityError) {
-        module.serverName = try HostName(text)
+        module.serverName = try HostName(inPlaceOfTarget: text)
       } catch {
         throw value.refusal("server_name: \(error)")
       }

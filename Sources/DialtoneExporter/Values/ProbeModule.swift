@@ -58,6 +58,18 @@ package struct ProbeModule: Sendable {
   var readsBody: Bool { !forbidden.isEmpty || !required.isEmpty }
 }
 
+extension HostName {
+  /// Reads a name that is sent, or proven, in the place of the target's. An address would be none.
+  package init(inPlaceOfTarget text: String) throws(ReachabilityError) {
+    let isBracketed = text.first == "[" && text.last == "]"
+    if IPAddress(isBracketed ? text.dropFirst().dropLast() : text[...]) != nil {
+      let words = "\(HostText.quoted(text)) is an address; give a name, such as example.com"
+      throw ReachabilityError(.invalidAddress, words)
+    }
+    self = try HostName(text)
+  }
+}
+
 /// The modules of an exporter.
 package struct ExporterConfiguration: Sendable {
   package var modules: [String: ProbeModule]

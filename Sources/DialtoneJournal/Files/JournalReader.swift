@@ -14,11 +14,15 @@ package struct JournalReader {
   package let directory: JournalDirectory
   /// Lines that are torn, too long, or not ours.
   package private(set) var skippedLines = 0
+  /// The names of the files that were left out, since they cannot be read, or are no regular files.
+  package private(set) var skippedFiles: [String] = []
 
   package init(_ directory: JournalDirectory) { self.directory = directory }
 
   /// Gives the events since then by the wall clock, and some before, in their order; `nil` for all. What the last file
   /// says may still hold, however old it is. `progress` is called with the bytes read so far, and those to be read.
+  ///
+  /// - Throws: If there are files, and none can be read.
   package mutating func read(
     since: Int64? = nil, progress: (Int, Int) -> Void = { _, _ in },
     _ take: (JournalEvent) -> Void
@@ -29,13 +33,20 @@ package struct JournalReader {
     let sizes = files.map { size(of: directory.path(of: $0)) }
     let total = sizes.reduce(0, +)
     var done = 0
+    var failure: SystemError?
     for (file, size) in zip(files, sizes) {
-      try read(file, progress: { progress(done + $0, total) }, take)
+      do throws(SystemError) {
+        try read(file, progress: { progress(done + $0, total) }, take)
+      } catch {
+        skippedFiles.append(file.name)
+        failure = error
+      }
       done += size
     }
+    if let failure, skippedFiles.count == files.count { throw failure }
   }
 
-  /// Gives the events of one file.
+  /// Gives the events of one file. A device may have no end: only regular files are read.
   package mutating func read(
     _ file: JournalDirectory.File, progress: (Int) -> Void = { _ in }, _ take: (JournalEvent) -> Void
   ) throws(SystemError) {
@@ -48,6 +59,11 @@ package struct JournalReader {
     }
     let owner = OwnedDescriptor(descriptor)
     defer { withExtendedLifetime(owner) {} }
+    var status = stat()
+    // Fills one structure.
+    if unsafe fstat(descriptor, &status) != 0 { throw SystemError(path) }
+    let kind = status.st_mode & mode_t(S_IFMT)
+    if kind != mode_t(S_IFREG) { throw SystemError(path, errno: kind == mode_t(S_IFDIR) ? EISDIR : EINVAL) }
     var buffer: [UInt8] = []
     var start = 0
     var done = 0

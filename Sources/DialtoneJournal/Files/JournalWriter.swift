@@ -11,7 +11,7 @@ package import Netlink
 /// - What cannot be written waits, in its order, and is tried again with the next event. Nothing that was written is
 ///   touched, except a torn line at the end, which is taken back.
 /// - A file begins each day, and when one is too long. Then the oldest go, until all are within the limit.
-/// - Its folder is made anew if somebody removes it.
+/// - A file is begun anew if somebody removes it or moves it away, and its folder is made anew.
 package struct JournalWriter: ~Copyable {
   private struct Line {
     let bytes: [UInt8]
@@ -20,6 +20,14 @@ package struct JournalWriter: ~Copyable {
     let isDurable: Bool
     /// Whether a file can begin with it.
     var isHeader = false
+  }
+
+  /// What a path leads to.
+  private struct Identity: Equatable {
+    let device: dev_t
+    let inode: ino_t
+
+    init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
   }
 
   /// As many lines wait at most; beyond, the oldest are lost.
@@ -34,6 +42,8 @@ package struct JournalWriter: ~Copyable {
   private var size = 0
   private var isTorn = false
   private var isFolderGone = false
+  /// The folder in which the file was opened.
+  private var folder: Identity?
   /// What keeps other recorders out of the folder.
   private var lock: OwnedDescriptor?
   private var waiting: [Line] = []
@@ -119,7 +129,11 @@ package struct JournalWriter: ~Copyable {
   /// The files. If the folder in which it has written is gone, that is a failure, which is said; then it is made anew.
   private mutating func files() throws(SystemError) -> [JournalDirectory.File] {
     do throws(SystemError) {
-      if !isFolderGone { return try directory.files() }
+      if !isFolderGone {
+        let files = try directory.files()
+        // Another one may be in its place, which nobody has locked.
+        if folder == nil || folder == Self.status(of: directory.path).map(Identity.init) { return files }
+      }
     } catch {
       isFolderGone = error.errno == ENOENT && file != nil
       throw error
@@ -140,7 +154,8 @@ package struct JournalWriter: ~Copyable {
     owner = OwnedDescriptor(number)
     descriptor = number
     self.file = file
-    size = status()?.size ?? 0
+    size = status().map { Int($0.st_size) } ?? 0
+    folder = Self.status(of: directory.path).map(Identity.init)
     isTorn = size > 0 && !endsWithLine(path)
   }
 
@@ -154,14 +169,25 @@ package struct JournalWriter: ~Copyable {
     }
   }
 
-  /// Whether nobody has removed the file.
-  private func isStillThere() -> Bool { status().map { $0.links > 0 } ?? false }
+  /// Whether nobody has removed the file, or moved it or its folder away.
+  private func isStillThere() -> Bool {
+    guard let file, let status = status(), status.st_nlink > 0 else { return false }
+    if let there = Self.status(of: directory.path(of: file)) { return Identity(there) == Identity(status) }
+    // Who may not look there any more may still write.
+    return csystem_errno() != ENOENT && csystem_errno() != ENOTDIR
+  }
 
-  private func status() -> (size: Int, links: Int)? {
+  private func status() -> stat? {
     if descriptor < 0 { return nil }
     var status = stat()
     // Fills one structure.
-    return unsafe fstat(descriptor, &status) == 0 ? (Int(status.st_size), Int(status.st_nlink)) : nil
+    return unsafe fstat(descriptor, &status) == 0 ? status : nil
+  }
+
+  private static func status(of path: String) -> stat? {
+    var status = stat()
+    // Fills one structure; the path is only read.
+    return unsafe stat(path, &status) == 0 ? status : nil
   }
 
   private mutating func append(_ line: borrowing Line) throws(SystemError) {
@@ -191,11 +217,7 @@ package struct JournalWriter: ~Copyable {
 
   /// Removes the oldest files beyond the limit, never the last.
   private func prune(_ files: [JournalDirectory.File]) {
-    let sizes = files.map { file in
-      var status = stat()
-      // Fills one structure; the path is only read.
-      return unsafe stat(directory.path(of: file), &status) == 0 ? Int(status.st_size) : 0
-    }
+    let sizes = files.map { file in Self.status(of: directory.path(of: file)).map { Int($0.st_size) } ?? 0 }
     // The file that begins has room, too.
     var total = sizes.reduce(sizeLimit / 8, +)
     for (file, size) in zip(files, sizes).dropLast() where total > sizeLimit {

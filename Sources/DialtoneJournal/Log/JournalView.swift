@@ -12,6 +12,8 @@ package struct JournalView {
   package var targets: Set<String>?
   /// The lines that could not be read.
   package private(set) var skippedLines = 0
+  /// The files that could not be read.
+  package private(set) var skippedFiles: [String] = []
   /// The targets that it told of.
   package private(set) var seen: Set<String> = []
 
@@ -46,6 +48,7 @@ package struct JournalView {
     var reader = JournalReader(directory)
     try reader.read(since: since, progress: progress) { log.take($0) }
     skippedLines = reader.skippedLines
+    skippedFiles = reader.skippedFiles
     log.finish(now: try directory.isBeingWritten() ? now : nil)
     self.seen = seen
   }

@@ -57,10 +57,13 @@ package struct AddressAdmission: Hashable, Sendable {
     never.contains { $0.length <= network.length && $0.contains(network.address) }
   }
 
-  /// What no list opens: link-local addresses, of which a cloud's metadata service has one, and the other addresses of
-  /// such services: Amazon's (IPv6), Google's (IPv6), Alibaba's, Oracle's and Azure's.
+  /// What no list opens: link-local addresses, of which a cloud's metadata service has one, site-local ones (RFC 3879),
+  /// and the other addresses of such services: Amazon's (IPv6; EKS gives a pod's credentials at the second), Google's
+  /// (IPv6), Scaleway's (IPv6), Akamai's (IPv6), Alibaba's, Oracle's and Azure's.
   private static let never: [Network] = [
-    .known("169.254.0.0", 16), .known("fe80::", 10), .known("fd00:ec2::254", 128), .known("fd20:ce::254", 128),
+    .known("169.254.0.0", 16), .known("fe80::", 10), .known("fec0::", 10),
+    .known("fd00:ec2::254", 128), .known("fd00:ec2::23", 128), .known("fd20:ce::254", 128),
+    .known("fd00:42::42", 128), .known("fd00:a9fe:a9fe::1", 128), .known("fd00:100::100:200", 128),
     .known("100.100.100.200", 32), .known("192.0.0.192", 32), .known("168.63.129.16", 32),
   ]
 }

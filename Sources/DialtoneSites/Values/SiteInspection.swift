@@ -36,7 +36,7 @@ package struct SiteInspection: Hashable, Sendable {
   package init() {}
 
   /// How many bytes may come on the connection, all counted: the deadline ends what never ends.
-  static let connectionLimit = 1 << 30
+  package static let connectionLimit = 1 << 30
 }
 
 /// What a check with an inspection saw.

@@ -48,7 +48,10 @@ struct AddressAdmissionTests {
   /// Link-local addresses (RFC 3927, RFC 4291) and the metadata services of clouds, with what is beside each.
   private static let metadata: [(text: String, isAdmitted: Bool)] = [
     ("169.254.169.254", false), ("169.254.0.0", false), ("169.254.255.255", false), ("169.253.255.255", true),
-    ("169.255.0.0", true), ("fe80::1", false), ("febf:ffff::1", false), ("fe7f::1", true), ("fec0::1", true),
+    ("169.255.0.0", true), ("fe80::1", false), ("febf:ffff::1", false), ("fe7f::1", true), ("fec0::1", false),
+    ("feff:ffff::1", false), ("fd00:ec2::23", false), ("fd00:ec2::24", true), ("fd00:42::42", false),
+    ("fd00:42::43", true), ("fd00:a9fe:a9fe::1", false), ("fd00:a9fe:a9fe::2", true), ("fd00:100::100:200", false),
+    ("fd00:100::100:201", true), ("fd00:c1::a9fe:a9fe", false),
     ("fe80::1%lo", false), ("fd00:ec2::254", false), ("fd00:ec2::253", true), ("fd00:ec2::255", true),
     ("fd20:ce::254", false), ("fd20:ce::255", true), ("100.100.100.200", false), ("100.100.100.201", true),
     ("192.0.0.192", false), ("192.0.0.193", true), ("168.63.129.16", false), ("168.63.129.17", true),
