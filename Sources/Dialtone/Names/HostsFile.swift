@@ -5,8 +5,14 @@
 package struct HostsFile: Equatable, Sendable {
   private let text: String
 
-  /// Reads the system's file. One that cannot be read counts as empty.
-  package init() { self.init(SystemFile.text(at: "/etc/hosts", limit: 1 << 20) ?? "") }
+  /// Reads the system's file, which filters of advertising make long. One that cannot be read counts as empty.
+  package init() {
+    do throws(SystemFile.Failure) {
+      self.init(String(decoding: try SystemFile.bytes(at: "/etc/hosts", limit: 16 << 20), as: UTF8.self))
+    } catch {
+      self.init("")
+    }
+  }
 
   package init(_ text: String) { self.text = text }
 
