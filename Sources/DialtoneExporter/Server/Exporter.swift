@@ -37,7 +37,7 @@ package final class Exporter: Sendable {
   }
 
   /// The modules, and requests as they were read: Prometheus sends the same ones again and again, and to read one takes
-  /// a fifteenth of a probe's instructions.
+  /// as long as to write an answer.
   private struct Modules {
     var configuration: ExporterConfiguration
     var requests: [RequestText: ProbeRequest] = [:]
