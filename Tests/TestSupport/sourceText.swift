@@ -20,3 +20,10 @@ package func sourceText(_ path: String) throws -> String {
   while case let count = unsafe fread(&buffer, 1, buffer.count, stream), count > 0 { bytes += buffer[..<count] }
   return String(decoding: bytes, as: UTF8.self)
 }
+
+/// How many constants of their own type a type declares, such as `static let timedOut = Code("timed-out", …)`.
+package func constantCount(of type: String, in path: String) throws -> Int {
+  try sourceText(path).split(separator: "\n").count { line in
+    line.contains("public static let ") && (line.contains(" = \(type)(\"") || line.hasSuffix(" = \(type)("))
+  }
+}

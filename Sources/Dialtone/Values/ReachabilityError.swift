@@ -5,42 +5,32 @@
 public struct ReachabilityError: Error, Hashable, Sendable {
   /// What kind of error it is. More may come: a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable {
-    private let number: UInt8
+    /// A short text that never changes, for files and other programs, such as `timed-out`.
+    public let identifier: String
+    fileprivate let words: String
 
-    private init(number: UInt8) { self.number = number }
+    private init(_ identifier: String, _ words: String) { (self.identifier, self.words) = (identifier, words) }
 
     /// The text is neither a host name, nor an IP address, nor a URL with a host.
-    public static let invalidHost = Code(number: 1)
+    public static let invalidHost = Code("invalid-host", "invalid host")
     /// The text looks like an IP address but is none, or the address lacks a zone, or cannot have the one given.
-    public static let invalidAddress = Code(number: 2)
+    public static let invalidAddress = Code("invalid-address", "invalid address")
     /// The timeout passed before the wait was over.
-    public static let timedOut = Code(number: 3)
+    public static let timedOut = Code("timed-out", "timed out")
     /// The system denies access to the network's state, so that a wait might never end. A state says the same with the
     /// reason ``Reachability/Reason-swift.struct/denied``.
-    public static let denied = Code(number: 4)
+    public static let denied = Code("denied", "denied")
     /// The work failed, and the path to its target was lost; ``ReachabilityError/underlyingError`` is what the work
     /// threw.
-    public static let pathLost = Code(number: 5)
+    public static let pathLost = Code("path-lost", "path lost")
 
-    /// Each code with its stable identifier and its words for a person.
-    private static let table: [(code: Code, identifier: String, words: String)] = [
-      (.invalidHost, "invalid-host", "invalid host"),
-      (.invalidAddress, "invalid-address", "invalid address"),
-      (.timedOut, "timed-out", "timed out"),
-      (.denied, "denied", "denied"),
-      (.pathLost, "path-lost", "path lost"),
-    ]
-
-    static let all: [Code] = table.map(\.code)
+    static let all: [Code] = [invalidHost, invalidAddress, timedOut, denied, pathLost]
 
     /// The code with this ``identifier``, or `nil` if there is none.
     public init?(identifier: some StringProtocol) {
-      guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
-      self = row.code
+      guard let code = Self.all.first(where: { $0.identifier == identifier }) else { return nil }
+      self = code
     }
-
-    /// A short text that never changes, for files and other programs, such as `timed-out`.
-    public var identifier: String { Self.table[Int(number) - 1].identifier }
   }
 
   /// What kind of error it is.
@@ -73,7 +63,7 @@ public struct ReachabilityError: Error, Hashable, Sendable {
 
 extension ReachabilityError.Code: CustomStringConvertible {
   /// The code in words, such as "timed out".
-  public var description: String { Self.table[Int(number) - 1].words }
+  public var description: String { words }
 }
 
 extension ReachabilityError: CustomStringConvertible {

@@ -12,7 +12,7 @@ final class DiagnosisRun: Sendable {
   private let emit: @Sendable (Diagnosis.Event) -> Void
   private let start = TimeSource.system.now()
   private let found = Lock<[Finding]>([])
-  private let isPortalAsked = Lock(false)
+  private let askedOnce = Lock<Set<DiagnosisQuestion>>([])
 
   init(
     _ subject: DiagnosisSubject, _ configuration: DiagnosisConfiguration, _ source: any EvidenceSource,
@@ -121,11 +121,7 @@ final class DiagnosisRun: Sendable {
 
   private func askPortal() async {
     guard configuration.asksBeyondRouter, needsRouter else { return }
-    let isAsked = isPortalAsked.withLock { isAsked in
-      defer { isAsked = true }
-      return isAsked
-    }
-    if !isAsked { await ask(.portal) }
+    if askedOnce.withLock({ $0.insert(.portal).inserted }) { await ask(.portal) }
   }
 
   /// Asks beyond the router, once: if the target is the Internet, or if what was asked for has not succeeded.
@@ -176,7 +172,7 @@ final class DiagnosisRun: Sendable {
     if Task.isCancelled { return }
     let inquiry = inquiry
     // The kernel answers at once.
-    if question != .way, inquiry.deadline <= TimeSource.system.now(), !(question == .names && inquiry.isAboutAddress) {
+    if question != .way, inquiry.deadline <= TimeSource.system.now(), !(question == .names && subject.isAddress) {
       return tell([.unasked(question.kind, nil, .timeIsUp)])
     }
     emit(.began(question.kind))

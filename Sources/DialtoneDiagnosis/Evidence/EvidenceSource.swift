@@ -56,8 +56,6 @@ public struct DiagnosisInquiry: Sendable {
   /// The families that count.
   var families: [IPAddress.Family] { configuration.family.map { [$0] } ?? [.ipv4, .ipv6] }
 
-  var isAboutAddress: Bool { if case .address = subject.host { true } else { false } }
-
   /// What is known of the name; `nil` before it was looked up.
   var name: NameFinding? { findings.lazy.compactMap(\.name).first }
 
@@ -182,12 +180,8 @@ extension Finding {
   fileprivate func isHeard(_ family: IPAddress.Family) -> Bool {
     switch self {
     case .beyond(let beyond):
-      if beyond.trace.map({ $0 != .silent }) ?? false { return true }
-      return beyond.questions.contains { question in
-        guard question.server.family == family else { return false }
-        if case .failed = question.outcome { return false }
-        return question.outcome != .silent
-      }
+      return ![nil, .silent].contains(beyond.trace)
+        || beyond.questions.contains { $0.server.family == family && $0.outcome != .silent && !$0.isHeld }
     case .name(let name):
       return name.servers.contains { server in
         server.address.family == family

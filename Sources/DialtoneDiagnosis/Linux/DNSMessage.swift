@@ -82,7 +82,7 @@ enum DNSMessage {
         answer.isAlias = true
       } else if record.type == RecordType.nameServer.rawValue {
         answer.hasNameServer = true
-      } else if record.type == type.rawValue, answer.code == .success, let address = address(record.data, record.type),
+      } else if record.type == type.rawValue, answer.code == .success, let address = address(record.data, type),
         !answer.addresses.contains(address)
       {
         answer.addresses.append(address)
@@ -127,14 +127,10 @@ enum DNSMessage {
   /// The time to live of the root's NS records, in seconds: six days (the root zone, IANA).
   private static let rootLifetime: UInt32 = 518_400
 
-  private static func address(_ data: ArraySlice<UInt8>, _ type: UInt16) -> IPAddress? {
-    func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-    switch (type, data.count) {
-    case (RecordType.a.rawValue, 4): return IPAddress(ipv4: UInt32(truncatingIfNeeded: number(data)))
-    case (RecordType.aaaa.rawValue, 16):
-      return IPAddress(IPAddressBits(ipv6High: number(data.prefix(8)), low: number(data.suffix(8))))
-    default: return nil
-    }
+  private static func address(_ data: ArraySlice<UInt8>, _ type: RecordType) -> IPAddress? {
+    guard data.count == (type == .aaaa ? 16 : 4) else { return nil }
+    var reader = NetworkByteReader(data)
+    return reader.address(isIPv6: type == .aaaa).map { IPAddress($0) }
   }
 
   /// Reads a name in small letters, and where it ends. Pointers lead back (RFC 1035, 4.1.4), so that none goes round.

@@ -114,11 +114,10 @@ final class Patience: Sendable {
 
   func cancel() { _ = eventfd_write(wake.rawValue, 1) }
 
-  var isCancelled: Bool { !wait([], until: 0).isEmpty }
-
   /// Nanoseconds until the time is up; never negative.
   var rest: Int64 { max(0, end - TimeSource.system.now()) }
-  var isOver: Bool { rest == 0 || isCancelled }
+  /// Whether the time is up, or the diagnosis cancelled.
+  var isOver: Bool { rest == 0 || !wait([], until: 0).isEmpty }
 
   /// A time of the system's clock that is this many milliseconds away, or the end.
   func moment(in milliseconds: Int64) -> Int64 {

@@ -98,7 +98,7 @@ struct SystemQuestion {
     ) { witness.evidence($0, path) }
     switch inquiry.subject.host {
     case .address(let address): return NameFinding(name: address.description, source: .literal, addresses: [address])
-    case .internet: return anyName(nameInquiry)
+    case nil: return anyName(nameInquiry)
     case .name(let name): return lookUp(name.ascii, nameInquiry)
     }
   }

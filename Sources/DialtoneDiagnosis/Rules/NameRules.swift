@@ -165,19 +165,17 @@ enum NameRules {
     }
     // If one cannot be asked and another is silent, programs wait for the silent one.
     if silent.isEmpty {
-      for server in servers {
-        for reply in server.replies {
-          switch reply {
-          case .noWay(let fault): return (.noWay(server: server.address, fault), .fault, nil)
-          case .refused(let statement):
-            return (.refused(server: server.address, statement), .fault, cause(of: statement, from: server.address))
-          case .failed(let errno):
-            // An address without its interface is a mistake of the file (EINVAL).
-            let cause: DiagnosisCause? =
-              [EPERM, EAFNOSUPPORT].contains(errno) ? .denied : errno == EINVAL ? .nameServerRefuses : nil
-            return (.cannotSend(server: server.address, errno: errno), .fault, cause)
-          default: continue
-          }
+      for (server, reply) in servers.flatMap({ server in server.replies.map { (server.address, $0) } }) {
+        switch reply {
+        case .noWay(let fault): return (.noWay(server: server, fault), .fault, nil)
+        case .refused(let statement):
+          return (.refused(server: server, statement), .fault, cause(of: statement, from: server))
+        case .failed(let errno):
+          // An address without its interface is a mistake of the file (EINVAL).
+          let cause: DiagnosisCause? =
+            [EPERM, EAFNOSUPPORT].contains(errno) ? .denied : errno == EINVAL ? .nameServerRefuses : nil
+          return (.cannotSend(server: server, errno: errno), .fault, cause)
+        default: continue
         }
       }
     }

@@ -127,9 +127,8 @@ enum SiteRules {
   }
 
   private static func certificate(_ finding: SiteFinding, _ verdict: SiteVerdict) -> Judgement {
-    let code = verdict.error?.code
-    if code == .certificateExpired || code == .certificateNotYetValid {
-      if let fault = finding.clock?.fault { return (.clock(fault), .fault, .clockWrong) }
+    if verdict.error?.isAboutTime == true, let fault = finding.clock?.fault {
+      return (.clock(fault), .fault, .clockWrong)
     }
     return (.certificate, .fault, .tlsCertificate)
   }

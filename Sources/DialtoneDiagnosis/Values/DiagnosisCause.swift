@@ -5,150 +5,116 @@
 ///
 /// More causes may come: a `switch` over them needs a `default`.
 public struct DiagnosisCause: Hashable, Sendable {
-  private let code: UInt8
+  /// A short text that never changes, such as `gateway-silent`.
+  public let identifier: String
+  /// Who can prove it. If anybody else says it, it is likely.
+  let witness: DiagnosisProof.Witness?
+  private let words: String
 
-  private init(code: UInt8) { self.code = code }
+  private init(_ identifier: String, _ witness: DiagnosisProof.Witness?, _ words: String) {
+    (self.identifier, self.witness, self.words) = (identifier, witness, words)
+  }
 
   /// The interface asked for does not exist, or there is none at all.
-  public static let noInterface = DiagnosisCause(code: 1)
+  public static let noInterface = DiagnosisCause("no-interface", .kernel, "there is no such interface")
   /// The interface is switched off.
-  public static let linkDown = DiagnosisCause(code: 2)
+  public static let linkDown = DiagnosisCause("link-down", .kernel, "the interface is switched off")
   /// Nothing is at the other end of the interface.
-  public static let noCarrier = DiagnosisCause(code: 3)
+  public static let noCarrier = DiagnosisCause("no-carrier", .kernel, "nothing is connected to the interface")
   /// The interface waits to be let in, as with 802.1X.
-  public static let dormant = DiagnosisCause(code: 4)
+  public static let dormant = DiagnosisCause("dormant", .kernel, "the interface waits to be let in")
   /// The radio is blocked, by a switch or by software.
-  public static let radioBlocked = DiagnosisCause(code: 5)
+  public static let radioBlocked = DiagnosisCause("radio-blocked", .kernel, "the radio is blocked")
   /// The modem has no session.
-  public static let noSession = DiagnosisCause(code: 6)
+  public static let noSession = DiagnosisCause("no-session", .kernel, "the modem has no session")
   /// No address could be the source of packets to the target.
-  public static let noAddress = DiagnosisCause(code: 7)
+  public static let noAddress = DiagnosisCause("no-address", .kernel, "this machine has no address to send from")
   /// Another host has this machine's address.
-  public static let duplicateAddress = DiagnosisCause(code: 8)
+  public static let duplicateAddress = DiagnosisCause(
+    "duplicate-address", .kernel, "another host has this machine's address")
   /// There is no route to the target.
-  public static let noRoute = DiagnosisCause(code: 9)
+  public static let noRoute = DiagnosisCause("no-route", .kernel, "there is no route to the target")
   /// A route of type unreachable, prohibit or blackhole stands in the way.
-  public static let routeRefuses = DiagnosisCause(code: 10)
+  public static let routeRefuses = DiagnosisCause("route-refuses", .kernel, "a route refuses the packets")
   /// A routing rule of such a type stands in the way.
-  public static let ruleRefuses = DiagnosisCause(code: 11)
+  public static let ruleRefuses = DiagnosisCause("rule-refuses", .kernel, "a routing rule refuses the packets")
   /// There is a route, and none of its next hops has a link that works.
-  public static let routeDead = DiagnosisCause(code: 12)
+  public static let routeDead = DiagnosisCause("route-dead", .kernel, "no next hop of the route has a link that works")
   /// The gateway does not answer on its link.
-  public static let gatewaySilent = DiagnosisCause(code: 13)
+  public static let gatewaySilent = DiagnosisCause("gateway-silent", nil, "the gateway does not answer")
   /// No name server answers.
-  public static let nameServerSilent = DiagnosisCause(code: 14)
+  public static let nameServerSilent = DiagnosisCause("name-server-silent", nil, "no name server answers")
   /// The name servers refuse to answer, or fail.
-  public static let nameServerRefuses = DiagnosisCause(code: 15)
+  public static let nameServerRefuses = DiagnosisCause("name-server-refuses", nil, "the name servers refuse to answer")
   /// The name does not exist, or has no address.
-  public static let nameUnknown = DiagnosisCause(code: 16)
+  public static let nameUnknown = DiagnosisCause("name-unknown", nil, "the name does not exist")
   /// The name server lies: it gives names an address that is not theirs.
-  public static let nameHijacked = DiagnosisCause(code: 17)
+  public static let nameHijacked = DiagnosisCause("name-hijacked", nil, "the name server gives a false address")
   /// Large packets vanish on the way, while small ones pass.
-  public static let pathMTU = DiagnosisCause(code: 18)
+  public static let pathMTU = DiagnosisCause("path-mtu", nil, "large packets vanish on the way")
   /// The target itself refuses the connection.
-  public static let refused = DiagnosisCause(code: 19)
+  public static let refused = DiagnosisCause("refused", .kernel, "the target refuses the connection")
   /// A router or firewall on the way says that the connection is not allowed.
-  public static let prohibited = DiagnosisCause(code: 20)
+  public static let prohibited = DiagnosisCause("prohibited", nil, "somebody on the way refuses the connection")
   /// Nobody answers, and nobody says why.
-  public static let silent = DiagnosisCause(code: 21)
+  public static let silent = DiagnosisCause("silent", nil, "nobody answers, and nobody says why")
   /// This machine itself stops the packets: its firewall, IPsec, a filter of a control group, or a queue.
-  public static let localFirewall = DiagnosisCause(code: 22)
+  public static let localFirewall = DiagnosisCause("local-firewall", .kernel, "this machine itself stops the packets")
   /// One address family works, and the other does not.
-  public static let familyBroken = DiagnosisCause(code: 23)
+  public static let familyBroken = DiagnosisCause("family-broken", .kernel, "one address family does not work")
   /// The certificate does not prove that the target is who it should be.
-  public static let tlsCertificate = DiagnosisCause(code: 24)
+  public static let tlsCertificate = DiagnosisCause("tls-certificate", .cryptography, "the certificate is not valid")
   /// This machine's clock is wrong, so that certificates seem to be out of date.
-  public static let clockWrong = DiagnosisCause(code: 25)
+  public static let clockWrong = DiagnosisCause("clock-wrong", nil, "this machine's clock is wrong")
   /// A network that wants a login answers in the target's place.
-  public static let captivePortal = DiagnosisCause(code: 26)
+  public static let captivePortal = DiagnosisCause("captive-portal", nil, "the network wants a login")
   /// The target answers, and says that something is wrong with itself.
-  public static let siteFault = DiagnosisCause(code: 27)
+  public static let siteFault = DiagnosisCause("site-fault", .cryptography, "something is wrong with the site")
   /// The proxy that other programs use does not answer.
-  public static let proxyUnreachable = DiagnosisCause(code: 28)
+  public static let proxyUnreachable = DiagnosisCause("proxy-unreachable", .configuration, "the proxy does not answer")
   /// The other end of the tunnel does not answer.
-  public static let tunnelSilent = DiagnosisCause(code: 29)
+  public static let tunnelSilent = DiagnosisCause(
+    "tunnel-silent", .kernel, "the other end of the tunnel does not answer")
   /// The loopback interface is down.
-  public static let loopbackDown = DiagnosisCause(code: 30)
+  public static let loopbackDown = DiagnosisCause("loopback-down", .kernel, "the loopback interface is down")
   /// The system refuses this program what it asks for, as a sandbox does.
-  public static let denied = DiagnosisCause(code: 31)
+  public static let denied = DiagnosisCause("denied", nil, "the system does not let this program ask")
 
   /// A router says that it has no way to the target: its uplink may be down.
-  public static let routerNoRoute = DiagnosisCause(code: 32)
+  public static let routerNoRoute = DiagnosisCause("router-no-route", nil, "a router has no way to the target")
   /// Nothing beyond the router answers.
-  public static let uplinkDown = DiagnosisCause(code: 33)
+  public static let uplinkDown = DiagnosisCause("uplink-down", nil, "nothing beyond the router answers")
   /// Nobody has the target's address.
-  public static let hostAbsent = DiagnosisCause(code: 34)
+  public static let hostAbsent = DiagnosisCause("host-absent", nil, "nobody has the target's address")
   /// One of the target's addresses is dead, and others are not.
-  public static let addressDead = DiagnosisCause(code: 35)
+  public static let addressDead = DiagnosisCause(
+    "address-dead", nil, "one of the target's addresses takes no connections")
   /// This machine's own files give a name an address that is nobody's, or let programs look up no name.
-  public static let nameWrong = DiagnosisCause(code: 36)
+  public static let nameWrong = DiagnosisCause("name-wrong", .configuration, "the name leads nowhere")
   /// The same try fails at one time, and not at another.
-  public static let unreliable = DiagnosisCause(code: 37)
+  public static let unreliable = DiagnosisCause("unreliable", nil, "it works at one time, and not at another")
   /// Packets go round in a circle on the way.
-  public static let routingLoop = DiagnosisCause(code: 38)
+  public static let routingLoop = DiagnosisCause("routing-loop", nil, "packets go round in a circle")
   /// The proxy that other programs use does not lead to the target.
-  public static let proxyRefuses = DiagnosisCause(code: 39)
+  public static let proxyRefuses = DiagnosisCause("proxy-refuses", nil, "the proxy does not lead to the target")
 
-  /// Each cause with its stable identifier, who can prove it, and its words for a person.
-  private static let table: [(cause: Self, identifier: String, witness: DiagnosisProof.Witness?, words: String)] = [
-    (.noInterface, "no-interface", .kernel, "there is no such interface"),
-    (.linkDown, "link-down", .kernel, "the interface is switched off"),
-    (.noCarrier, "no-carrier", .kernel, "nothing is connected to the interface"),
-    (.dormant, "dormant", .kernel, "the interface waits to be let in"),
-    (.radioBlocked, "radio-blocked", .kernel, "the radio is blocked"),
-    (.noSession, "no-session", .kernel, "the modem has no session"),
-    (.noAddress, "no-address", .kernel, "this machine has no address to send from"),
-    (.duplicateAddress, "duplicate-address", .kernel, "another host has this machine's address"),
-    (.noRoute, "no-route", .kernel, "there is no route to the target"),
-    (.routeRefuses, "route-refuses", .kernel, "a route refuses the packets"),
-    (.ruleRefuses, "rule-refuses", .kernel, "a routing rule refuses the packets"),
-    (.routeDead, "route-dead", .kernel, "no next hop of the route has a link that works"),
-    (.gatewaySilent, "gateway-silent", nil, "the gateway does not answer"),
-    (.nameServerSilent, "name-server-silent", nil, "no name server answers"),
-    (.nameServerRefuses, "name-server-refuses", nil, "the name servers refuse to answer"),
-    (.nameUnknown, "name-unknown", nil, "the name does not exist"),
-    (.nameHijacked, "name-hijacked", nil, "the name server gives a false address"),
-    (.pathMTU, "path-mtu", nil, "large packets vanish on the way"),
-    (.refused, "refused", .kernel, "the target refuses the connection"),
-    (.prohibited, "prohibited", nil, "somebody on the way refuses the connection"),
-    (.silent, "silent", nil, "nobody answers, and nobody says why"),
-    (.localFirewall, "local-firewall", .kernel, "this machine itself stops the packets"),
-    (.familyBroken, "family-broken", .kernel, "one address family does not work"),
-    (.tlsCertificate, "tls-certificate", .cryptography, "the certificate is not valid"),
-    (.clockWrong, "clock-wrong", nil, "this machine's clock is wrong"),
-    (.captivePortal, "captive-portal", nil, "the network wants a login"),
-    (.siteFault, "site-fault", .cryptography, "something is wrong with the site"),
-    (.proxyUnreachable, "proxy-unreachable", .configuration, "the proxy does not answer"),
-    (.tunnelSilent, "tunnel-silent", .kernel, "the other end of the tunnel does not answer"),
-    (.loopbackDown, "loopback-down", .kernel, "the loopback interface is down"),
-    (.denied, "denied", nil, "the system does not let this program ask"),
-    (.routerNoRoute, "router-no-route", nil, "a router has no way to the target"),
-    (.uplinkDown, "uplink-down", nil, "nothing beyond the router answers"),
-    (.hostAbsent, "host-absent", nil, "nobody has the target's address"),
-    (.addressDead, "address-dead", nil, "one of the target's addresses takes no connections"),
-    (.nameWrong, "name-wrong", .configuration, "the name leads nowhere"),
-    (.unreliable, "unreliable", nil, "it works at one time, and not at another"),
-    (.routingLoop, "routing-loop", nil, "packets go round in a circle"),
-    (.proxyRefuses, "proxy-refuses", nil, "the proxy does not lead to the target"),
+  /// All causes, in the order of the documentation.
+  public static let all: [DiagnosisCause] = [
+    noInterface, linkDown, noCarrier, dormant, radioBlocked, noSession, noAddress, duplicateAddress, noRoute,
+    routeRefuses, ruleRefuses, routeDead, gatewaySilent, nameServerSilent, nameServerRefuses, nameUnknown,
+    nameHijacked, pathMTU, refused, prohibited, silent, localFirewall, familyBroken, tlsCertificate, clockWrong,
+    captivePortal, siteFault, proxyUnreachable, tunnelSilent, loopbackDown, denied, routerNoRoute, uplinkDown,
+    hostAbsent, addressDead, nameWrong, unreliable, routingLoop, proxyRefuses,
   ]
-
-  /// All causes, in the order of their codes.
-  public static let all: [DiagnosisCause] = table.map(\.cause)
 
   /// The cause with this ``identifier``, or `nil` if there is none.
   public init?(identifier: some StringProtocol) {
-    guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
-    self = row.cause
+    guard let cause = Self.all.first(where: { $0.identifier == identifier }) else { return nil }
+    self = cause
   }
-
-  /// A short text that never changes, such as `gateway-silent`.
-  public var identifier: String { Self.table[Int(code) - 1].identifier }
-
-  /// Who can prove it. If anybody else says it, it is likely.
-  var witness: DiagnosisProof.Witness? { Self.table[Int(code) - 1].witness }
 }
 
 extension DiagnosisCause: CustomStringConvertible {
   /// The cause in words, such as "the gateway does not answer".
-  public var description: String { Self.table[Int(code) - 1].words }
+  public var description: String { words }
 }

@@ -35,18 +35,12 @@ public struct DiagnosisConfiguration: Sendable {
 
 /// What a diagnosis is about.
 public struct DiagnosisSubject: Hashable, Sendable {
-  package enum Host: Hashable, Sendable {
-    /// The Internet in general, or the network.
-    case internet
-    case name(HostName)
-    case address(IPAddress)
-  }
-
   /// The subject as you would type it.
   public let text: String
   /// What would have to succeed.
   public let goal: DiagnosisGoal
-  package let host: Host
+  /// `nil` for the Internet in general, or the network.
+  package let host: SiteURL.Host?
   /// `nil` for none in particular.
   package let port: UInt16?
   package let url: SiteURL?
@@ -57,12 +51,12 @@ public struct DiagnosisSubject: Hashable, Sendable {
     port = target.port
     host =
       switch target.storage {
-      case .internet, .localNetwork: .internet
+      case .internet, .localNetwork: nil
       case .host(let name): .name(name)
       case .address(let address), .pair(_, let address):
-        address.unmapped.isUnspecified ? .internet : .address(address.unmapped)
+        address.unmapped.isUnspecified ? nil : .address(address.unmapped)
       }
-    goal = host == .internet ? .internet : .host
+    goal = host == nil ? .internet : .host
   }
 
   init(_ url: SiteURL) {
@@ -70,12 +64,10 @@ public struct DiagnosisSubject: Hashable, Sendable {
     goal = .site
     self.url = url
     port = url.port
-    host =
-      switch url.lookupHost {
-      case .name(let name): .name(name)
-      case .address(let address): .address(address.unmapped)
-      }
+    host = if case .address(let address) = url.lookupHost { .address(address.unmapped) } else { url.lookupHost }
   }
+
+  package var isAddress: Bool { if case .address? = host { true } else { false } }
 
   /// The ports to connect to.
   var ports: [UInt16] { port.map { [$0] } ?? [443, 80] }

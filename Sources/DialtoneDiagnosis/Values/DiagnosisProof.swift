@@ -82,10 +82,10 @@ public struct DiagnosisProof: Hashable, Sendable {
     switch verdict.kind {
     case .intercepted:
       if verdict.error?.isInDispute == true { return nil }
-      let code = verdict.error?.code
-      if code == .certificateExpired || code == .certificateNotYetValid {
+      if let error = verdict.error, error.isAboutTime {
         let expiry = verdict.certificateExpires?.durationSince1970.components.seconds
-        guard finding.clock?.isSure(ofExpiry: code == .certificateExpired ? expiry : nil) ?? false else { return nil }
+        let isSure = finding.clock?.isSure(ofExpiry: error.code == .certificateExpired ? expiry : nil) ?? false
+        if !isSure { return nil }
       }
     case let kind where kind.answerer == .site: break
     default: return nil
@@ -112,32 +112,28 @@ struct Success: Hashable, Sendable {
 
   let kind: Kind
 
-  private init(_ kind: Kind) { self.kind = kind }
-
   /// The success of a goal among findings; `nil` if there is none.
   init?(of goal: DiagnosisGoal, in findings: [Finding]) {
     // Programs go by their proxy, and whether that leads on is not known.
     if goal != .host, findings.contains(where: { [.connects, .notTried].contains($0.proxy?.outcome) }) { return nil }
-    for finding in findings {
-      switch (goal, finding) {
-      case (.site, .site(let site)):
-        guard !site.isAnsweredForAll, let verdict = site.usual.first(where: SiteFinding.isGood) else { continue }
-        self.init(.site(verdict))
-        return
-      case (.host, .connection(let connection)):
-        for attempt in connection.attempts {
-          guard case .accepted(let milliseconds) = attempt.outcome else { continue }
-          self.init(.connection(attempt.address, port: attempt.port, milliseconds: milliseconds))
-          return
-        }
-      case (.internet, .beyond(let beyond)) where beyond.takesConnections != false && beyond.stopsSites == nil:
-        guard let answer = beyond.questions.first(where: { $0.outcome == .answer }) else { continue }
-        self.init(.beyond(answer.server))
-        return
-      default: continue
+    guard let kind = findings.lazy.compactMap({ Self.success(of: goal, in: $0) }).first else { return nil }
+    self.kind = kind
+  }
+
+  private static func success(of goal: DiagnosisGoal, in finding: Finding) -> Kind? {
+    switch (goal, finding) {
+    case (.site, .site(let site)) where !site.isAnsweredForAll:
+      return site.usual.first(where: SiteFinding.isGood).map { .site($0) }
+    case (.host, .connection(let connection)):
+      for attempt in connection.attempts {
+        guard case .accepted(let milliseconds) = attempt.outcome else { continue }
+        return .connection(attempt.address, port: attempt.port, milliseconds: milliseconds)
       }
+      return nil
+    case (.internet, .beyond(let beyond)) where beyond.takesConnections != false && beyond.stopsSites == nil:
+      return beyond.questions.first { $0.outcome == .answer }.map { .beyond($0.server) }
+    default: return nil
     }
-    return nil
   }
 }
 

@@ -110,6 +110,11 @@ extension SiteFinding {
   static func isGood(_ verdict: SiteVerdict) -> Bool { verdict.kind.answerer == .site && (verdict.status ?? 200) < 500 }
 }
 
+extension SiteError {
+  /// Whether the certificate is not valid at this machine's time.
+  var isAboutTime: Bool { code == .certificateExpired || code == .certificateNotYetValid }
+}
+
 extension [Finding] {
   /// The same, compared with who answers for addresses that nobody has: if no portal does, a site that leads to another
   /// host is none, and one with the same error need not be the site.

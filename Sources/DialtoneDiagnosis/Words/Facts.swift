@@ -128,7 +128,7 @@ enum Facts {
     case .answer(let code, let addresses)?: addresses.isEmpty ? code.description : Words.list(addresses)
     case .refused(let statement)?: "\(statement.sender) says: \(Words.text(statement))"
     case .noWay(let fault)?: "no way to it: \(Words.text(fault))"
-    case .failed(let errno)?: Words.text(errno: errno)
+    case .failed(let errno)?: SiteError.text(errno: errno)
     case .forbidden?: "forbidden by this machine"
     case .dropped?: "dropped by this machine"
     case .mismatched?: "answers another question"
@@ -142,7 +142,7 @@ enum Facts {
     case .answer: "answers"
     case .forged: "answered by somebody else"
     case .refused(let statement): "\(statement.sender) says: \(Words.text(statement))"
-    case .failed(let errno): Words.text(errno: errno)
+    case .failed(let errno): SiteError.text(errno: errno)
     case .silent: "silent"
     }
   }
@@ -166,7 +166,7 @@ enum Facts {
     case .accepted(let milliseconds): "connected in \(Words.time(milliseconds))"
     case .reset: "reset"
     case .refused(let statement): "\(Words.who(statement)): \(Words.text(statement))"
-    case .failed(let errno): Words.text(errno: errno)
+    case .failed(let errno): SiteError.text(errno: errno)
     case .silent: "silent"
     }
   }

@@ -172,7 +172,7 @@ struct Words {
       return "asking the name server \(server) fails: \(Self.who(statement)) says: \(Self.text(statement))"
     case .cannotSend(let server, EINVAL): return "the name server \(server) in /etc/resolv.conf lacks its interface"
     case .cannotSend(let server, let errno):
-      return "asking the name server \(server) fails: \(Self.text(errno: errno))"
+      return "asking the name server \(server) fails: \(SiteError.text(errno: errno))"
     case .unreadable: return "this user may not read /etc/resolv.conf, so that programs ask \(servers)"
     case .noServer: return "there is no name server to ask"
     case .silent: return "the name \(isOne ? "server \(servers) does" : "servers \(servers) do") not answer"
@@ -239,7 +239,7 @@ struct Words {
     case .cannotSend(let attempt, EPERM), .cannotSend(let attempt, EAFNOSUPPORT):
       "the system lets this program make no connection to \(Self.endpoint(attempt)), as a sandbox does"
     case .cannotSend(let attempt, let errno):
-      "connecting to \(Self.endpoint(attempt)) fails at once: \(Self.text(errno: errno))"
+      "connecting to \(Self.endpoint(attempt)) fails at once: \(SiteError.text(errno: errno))"
     case .gatewaySilent(let gateway):
       routers.contains(gateway)
         ? "packets to the target go to another router than \(gateway), and nobody answers there"
@@ -295,11 +295,6 @@ extension Words {
 
   static func who(_ statement: NetworkStatement) -> String {
     statement.isOwn ? "this machine" : "the host \(statement.sender)"
-  }
-
-  static func text(errno: Int32) -> String {
-    let text = SystemError.text(of: errno)
-    return ASCII.folded(text.prefix(1)) + text.dropFirst()
   }
 
   static func endpoint(_ address: IPAddress, _ port: UInt16) -> String {

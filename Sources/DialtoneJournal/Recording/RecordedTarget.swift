@@ -102,7 +102,7 @@ package struct RecorderEvidence: EvidenceSource {
     switch (scope, question) {
     case (.beyondRouter, _), (_, .way): true
     // An address is its own answer. For the Internet, nobody has asked for a name.
-    case (.kernel, .names), (.passive, .names): if case .address = subject.host { true } else { false }
+    case (.kernel, .names), (.passive, .names): subject.isAddress
     case (.upToRouter, .names): subject.goal != .internet
     case (.upToRouter, .neighbours): true
     case (.upToRouter, .connections), (.upToRouter, .exchange), (.upToRouter, .proxy): subject.goal == .site

@@ -10,86 +10,66 @@ internal import Dialtone
 public struct SiteError: Error, Hashable, Sendable {
   /// What kind of error it is. More may come: a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable {
-    private let number: UInt8
+    /// A short text that never changes, for files and other programs, such as `cannot-connect`.
+    public let identifier: String
+    fileprivate let words: String
 
-    private init(number: UInt8) { self.number = number }
+    private init(_ identifier: String, _ words: String) { (self.identifier, self.words) = (identifier, words) }
 
     /// The text is no http or https URL, or is one that cannot be checked.
-    public static let invalidURL = Code(number: 1)
+    public static let invalidURL = Code("invalid-url", "invalid URL")
     /// The configuration contradicts itself, or asks for the impossible.
-    public static let invalidConfiguration = Code(number: 2)
+    public static let invalidConfiguration = Code("invalid-configuration", "invalid configuration")
     /// The deadline passed.
-    public static let timedOut = Code(number: 3)
+    public static let timedOut = Code("timed-out", "timed out")
     /// The name has no address, or could not be looked up.
-    public static let nameNotResolved = Code(number: 4)
+    public static let nameNotResolved = Code("name-not-resolved", "name not resolved")
     /// The name leads to no public address, and one is required.
-    public static let privateAddress = Code(number: 5)
+    public static let privateAddress = Code("private-address", "private address")
     /// No packet for the site can leave this machine.
-    public static let noPath = Code(number: 6)
+    public static let noPath = Code("no-path", "no path")
     /// No connection could be made. ``SiteError/errno`` says why, if the system did.
-    public static let cannotConnect = Code(number: 7)
+    public static let cannotConnect = Code("cannot-connect", "cannot connect")
     /// TLS could not be agreed upon, for another reason than the certificate.
-    public static let tlsFailed = Code(number: 8)
+    public static let tlsFailed = Code("tls-failed", "TLS failed")
     /// The certificate has expired.
-    public static let certificateExpired = Code(number: 9)
+    public static let certificateExpired = Code("certificate-expired", "certificate expired")
     /// The certificate is not valid yet; or this machine's clock is wrong.
-    public static let certificateNotYetValid = Code(number: 10)
+    public static let certificateNotYetValid = Code("certificate-not-yet-valid", "certificate not yet valid")
     /// The certificate belongs to another name.
-    public static let certificateNameMismatch = Code(number: 11)
+    public static let certificateNameMismatch = Code("certificate-name-mismatch", "certificate name mismatch")
     /// No valid chain leads from the certificate to a trusted authority; or the certificate is not made for a server,
     /// or too weak.
-    public static let certificateUntrusted = Code(number: 12)
+    public static let certificateUntrusted = Code("certificate-untrusted", "certificate untrusted")
     /// The connection was lost.
-    public static let connectionLost = Code(number: 13)
+    public static let connectionLost = Code("connection-lost", "connection lost")
     /// What came is not HTTP/1.
-    public static let malformedResponse = Code(number: 14)
+    public static let malformedResponse = Code("malformed-response", "malformed response")
     /// The headers are longer than the limit.
-    public static let headersTooLarge = Code(number: 15)
+    public static let headersTooLarge = Code("headers-too-large", "headers too large")
     /// The proxy refused, or answered with nonsense.
-    public static let proxyFailed = Code(number: 16)
+    public static let proxyFailed = Code("proxy-failed", "proxy failed")
     /// The trusted certificates could not be read, or there are none.
-    public static let trustUnreadable = Code(number: 17)
+    public static let trustUnreadable = Code("trust-unreadable", "trust unreadable")
     /// The body is compressed, although the request asks for `identity`, and was not read (RFC 9110, 8.4).
-    public static let unreadableBody = Code(number: 18)
+    public static let unreadableBody = Code("unreadable-body", "unreadable body")
     /// HEAD was answered 400, 403 or 404: the site may answer GET otherwise.
-    public static let headRefused = Code(number: 19)
+    public static let headRefused = Code("head-refused", "HEAD refused")
     /// The site's certificate ends sooner than ``SiteCheckConfiguration/minimumCertificateLifetime`` allows.
-    public static let certificateExpiresSoon = Code(number: 20)
+    public static let certificateExpiresSoon = Code("certificate-expires-soon", "certificate expires soon")
 
-    /// Each code with its stable identifier and its words for a person.
-    private static let table: [(code: Code, identifier: String, words: String)] = [
-      (.invalidURL, "invalid-url", "invalid URL"),
-      (.invalidConfiguration, "invalid-configuration", "invalid configuration"),
-      (.timedOut, "timed-out", "timed out"),
-      (.nameNotResolved, "name-not-resolved", "name not resolved"),
-      (.privateAddress, "private-address", "private address"),
-      (.noPath, "no-path", "no path"),
-      (.cannotConnect, "cannot-connect", "cannot connect"),
-      (.tlsFailed, "tls-failed", "TLS failed"),
-      (.certificateExpired, "certificate-expired", "certificate expired"),
-      (.certificateNotYetValid, "certificate-not-yet-valid", "certificate not yet valid"),
-      (.certificateNameMismatch, "certificate-name-mismatch", "certificate name mismatch"),
-      (.certificateUntrusted, "certificate-untrusted", "certificate untrusted"),
-      (.connectionLost, "connection-lost", "connection lost"),
-      (.malformedResponse, "malformed-response", "malformed response"),
-      (.headersTooLarge, "headers-too-large", "headers too large"),
-      (.proxyFailed, "proxy-failed", "proxy failed"),
-      (.trustUnreadable, "trust-unreadable", "trust unreadable"),
-      (.unreadableBody, "unreadable-body", "unreadable body"),
-      (.headRefused, "head-refused", "HEAD refused"),
-      (.certificateExpiresSoon, "certificate-expires-soon", "certificate expires soon"),
+    static let all: [Code] = [
+      invalidURL, invalidConfiguration, timedOut, nameNotResolved, privateAddress, noPath, cannotConnect, tlsFailed,
+      certificateExpired, certificateNotYetValid, certificateNameMismatch, certificateUntrusted, connectionLost,
+      malformedResponse, headersTooLarge, proxyFailed, trustUnreadable, unreadableBody, headRefused,
+      certificateExpiresSoon,
     ]
-
-    static let all: [Code] = table.map(\.code)
 
     /// The code with this ``identifier``, or `nil` if there is none.
     public init?(identifier: some StringProtocol) {
-      guard let row = Self.table.first(where: { $0.identifier == identifier }) else { return nil }
-      self = row.code
+      guard let code = Self.all.first(where: { $0.identifier == identifier }) else { return nil }
+      self = code
     }
-
-    /// A short text that never changes, for files and other programs, such as `cannot-connect`.
-    public var identifier: String { Self.table[Int(number) - 1].identifier }
   }
 
   /// What kind of error it is.
@@ -142,7 +122,7 @@ public struct SiteError: Error, Hashable, Sendable {
 
 extension SiteError.Code: CustomStringConvertible {
   /// The code in words, such as "cannot connect".
-  public var description: String { Self.table[Int(number) - 1].words }
+  public var description: String { words }
 }
 
 extension SiteError: CustomStringConvertible {
@@ -165,7 +145,7 @@ extension SiteError {
   }
 
   /// The system's words for an error number, such as "connection refused".
-  static func text(errno: CInt) -> String {
+  package static func text(errno: CInt) -> String {
     let text = SystemError.text(of: errno)
     return ASCII.folded(text.prefix(1)) + text.dropFirst()
   }

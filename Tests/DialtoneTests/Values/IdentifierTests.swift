@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import Dialtone
@@ -48,8 +49,9 @@ struct IdentifierTests {
     #expect(ReachabilityError.Code(identifier: identifier) == code)
   }
 
-  @Test func noKindReasonOrCodeIsMissingFromTheTables() {
+  @Test func noKindReasonOrCodeIsMissing() throws {
     #expect(ReachabilityError.Code.all == Self.codes.map(\.code))
+    #expect(try constantCount(of: "Code", in: "Sources/Dialtone/Values/ReachabilityError.swift") == Self.codes.count)
     #expect(InterfaceKind.all == Self.kinds.map(\.kind))
     #expect(Reachability.Reason.all == Self.reasons.map(\.reason))
     #expect(Set(Self.reasons.map(\.reason.description)).count == Self.reasons.count)

@@ -7,9 +7,11 @@ import Testing
 @testable import Dialtone
 @testable import DialtoneDiagnosis
 
-/// Whatever a cause needs outside of its table.
+/// Whatever a cause needs beside its declaration.
 struct DiagnosisCauseTests {
-  @Test func eachHasItsIdentifier() {
+  @Test func eachHasItsIdentifier() throws {
+    let path = "Sources/DialtoneDiagnosis/Values/DiagnosisCause.swift"
+    #expect(try constantCount(of: "DiagnosisCause", in: path) == DiagnosisCause.all.count)
     for cause in DiagnosisCause.all { #expect(DiagnosisCause(identifier: cause.identifier) == cause) }
     #expect(Set(DiagnosisCause.all.map(\.identifier)).count == DiagnosisCause.all.count)
     #expect(DiagnosisCause(identifier: "nothing") == nil)

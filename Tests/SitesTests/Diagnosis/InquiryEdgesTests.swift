@@ -55,8 +55,8 @@ struct InquiryEdgesTests {
   }
 
   @Test func anAddressIsNoName() throws {
-    #expect(Self.inquiry([]).isAboutAddress && !Self.inquiry([], .internet).isAboutAddress)
-    #expect(!Self.inquiry([], try .host("a.example")).isAboutAddress)
+    #expect(Self.inquiry([]).subject.isAddress && !Self.inquiry([], .internet).subject.isAddress)
+    #expect(!Self.inquiry([], try .host("a.example")).subject.isAddress)
     #expect(Self.inquiry([]).families == [.ipv4, .ipv6] && Self.inquiry([], family: .ipv6).families == [.ipv6])
   }
 

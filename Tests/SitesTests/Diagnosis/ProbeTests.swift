@@ -28,12 +28,12 @@ struct ProbeTests {
 
   @Test func patienceHasAnEnd() {
     let over = Patience(until: TimeSource.system.now() - 1)
-    #expect(over.rest == 0 && over.isOver && !over.isCancelled)
+    #expect(over.rest == 0 && over.isOver)
     let patience = Self.patience()
     #expect((1...3_600 * Self.second).contains(patience.rest) && !patience.isOver)
     #expect(patience.moment(in: .max / 1_000_000) <= TimeSource.system.now() + 3_600 * Self.second)
     patience.cancel()
-    #expect(patience.isCancelled && patience.isOver)
+    #expect(patience.rest > 0 && patience.isOver)
     #expect(patience.wait([], until: .max).map(\.position) == [-1])
   }
 

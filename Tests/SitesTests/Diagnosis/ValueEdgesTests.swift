@@ -48,7 +48,7 @@ struct ValueEdgesTests {
     let any = IPAddress(ipv4: 0)
     for target in [ReachabilityTarget.internet, .localNetwork, .address(any)] {
       let subject = DiagnosisSubject(target)
-      #expect(subject.goal == .internet && subject.host == .internet && subject.url == nil, "\(target)")
+      #expect(subject.goal == .internet && subject.host == nil && subject.url == nil, "\(target)")
       #expect(subject.ports == [443, 80])
     }
     let host = DiagnosisSubject(.address(Self.target, port: 22))

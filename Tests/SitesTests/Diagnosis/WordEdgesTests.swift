@@ -40,7 +40,7 @@ struct WordEdgesTests {
     #expect(Words.endpoint(Self.target6, 80) == "[2001:db8::a]:80")
     #expect(Words.capitalised("the end") == "The end" && Words.capitalised("") == "")
     // A sentence goes on with it (errno(3): "No such file or directory").
-    #expect(Words.text(errno: 2).hasPrefix("no such file"), "\(Words.text(errno: 2))")
+    #expect(SiteError.text(errno: 2).hasPrefix("no such file"), "\(SiteError.text(errno: 2))")
     let own = NetworkStatement(.other(type: 4, code: 2), by: Self.router, isOwn: true)
     #expect(Words.who(own) == "this machine" && Words.text(own) == "ICMP type 4, code 2")
     #expect(Words.who(NetworkStatement(.tooLarge, by: Self.router)) == "the host 192.0.2.1")

@@ -3,6 +3,7 @@
 
 import Dialtone
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import DialtoneSites
@@ -38,8 +39,9 @@ struct SiteErrorTests {
     #expect(!"\(code)".isEmpty && !"\(code)".contains("-"))
   }
 
-  @Test func noCodeIsMissingFromTheTable() {
+  @Test func noCodeIsMissingFromTheList() throws {
     #expect(SiteError.Code.all == Self.codes.map(\.code))
+    #expect(try constantCount(of: "Code", in: "Sources/DialtoneSites/Values/SiteError.swift") == Self.codes.count)
     #expect(SiteError.Code(identifier: "nonsense") == nil)
   }
 
