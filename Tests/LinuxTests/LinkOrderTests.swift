@@ -119,7 +119,7 @@ struct LinkOrderTests {
   @Test(
     "flags and operational state say what a link does",
     arguments: [
-      (0x11043, .up, true, false, true), (0x1042, .up, false, false, false), (0x1043, .up, true, false, true),
+      (0x11043, .up, true, false, true), (0x1042, .up, false, false, false), (0x1043, .up, true, false, false),
       (0x11043, .unknown, true, false, true), (0x1043, .unknown, true, false, false),
       (0x11042, .unknown, false, false, false), (0x1003, .down, true, false, false),
       (0x11043, .down, true, false, false), (0x11003, .dormant, true, true, false),
@@ -214,6 +214,15 @@ struct LinkOrderTests {
     #expect(try network.isOperating(13))
     try network.add(Fields(index: 13, name: "eth0.7", flags: 0x1003, state: .down, infoKind: "vlan", lower: 12))
     #expect(try !network.isOperating(13))
+  }
+
+  /// As a kernel was seen to say it, for up to a second until it announced the loss (net/core/link_watch.c).
+  @Test func aCarrierThatIsLostIsSeenBeforeItIsAnnounced() throws {
+    var network = BuiltNetwork()
+    try network.add(Fields(index: 3, name: "eth0", flags: 0x11043, state: .up))
+    #expect(try network.isOperating(3))
+    try network.add(Fields(index: 3, name: "eth0", flags: 0x1043, state: .up))
+    #expect(try !network.isOperating(3))
   }
 
   @Test("the hardware of a link is what is lowest: the active port of a bond, else all ports")

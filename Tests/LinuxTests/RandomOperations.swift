@@ -199,7 +199,15 @@ struct RandomOperations {
           try lab.addRoute(prefix, via: via, dev: "n\(number)", table: table)
         }
       )
-    case 5: return ("route replace \(prefix) dev n\(number)", { try lab.route(.replace, prefix, dev: "n\(number)") })
+    case 5:
+      // With the scope of a host, the kernel may choose a loopback address as the source.
+      let scope = one(of: [nil, .host] as [LabScope?])
+      return (
+        "route replace \(prefix) dev n\(number) scope \(scope.map { "\($0)" } ?? "link")",
+        {
+          try lab.route(.replace, prefix, dev: "n\(number)", scope: scope)
+        }
+      )
     case 6:
       let kind = one(of: [.unreachable, .prohibit, .blackhole, .throw] as [LabRouteKind])
       return ("route add \(kind) \(prefix) table \(table)", { try lab.addRoute(prefix, table: table, kind: kind) })

@@ -77,7 +77,7 @@ struct SharedAnswerTests {
   /// What the lab is made to be: each in a lab of its own.
   enum Situation: CaseIterable {
     case usual, noRoute, unreachable, prohibited, blackhole, linkDown, noCarrier, noAddressOnLink, ruleBySource
-    case ruleNotBySource, ruleByMark, preferredSource, severalHops, vpn
+    case ruleNotBySource, ruleByMark, preferredSource, severalHops, vpn, loopbackSource
 
     func make(_ lab: NetworkLab) throws {
       switch self {
@@ -108,6 +108,10 @@ struct SharedAnswerTests {
       case .severalHops:
         try lab.route(
           .replace, "default", hops: [LabHop(via: "10.0.0.2", dev: "v0"), LabHop(via: "10.1.0.2", dev: "w0")])
+      case .loopbackSource:
+        // The kernel takes 127.0.0.1, and refuses it, as it refuses what a blackhole swallows; another source passes.
+        try lab.deleteAddress("10.0.0.1/24", "v0")
+        try lab.addRoute("198.51.100.0/24", dev: "v0", scope: .host)
       case .vpn:
         try lab.addRoute("default", via: "10.1.0.2", dev: "w0", table: 51_820)
         try lab.addRule(priority: 101, .lookup(51_820), mark: 51_820, inverted: true)

@@ -138,8 +138,9 @@ struct ConnectLookup {
     else { return nil }
     switch state.status {
     case .reachable: return state.source == source ? state : nil
-    // Another source may be the address that is missing.
-    case .unreachable, .requiresConnection: return state.reason == .noAddress ? nil : state
+    // Another source may be the address that is missing; or the one that the kernel chose cannot be a source there,
+    // such as a loopback address, which it says as it says blackhole (EINVAL).
+    case .unreachable, .requiresConnection: return [.noAddress, .blackhole].contains(state.reason) ? nil : state
     case .undetermined: return nil
     }
   }

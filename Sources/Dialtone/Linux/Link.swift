@@ -72,9 +72,10 @@ struct Link: Equatable, Sendable {
   }
 
   /// Whether it passes packets, as far as it knows. A device that does not tell its state counts if it has a carrier
-  /// (Documentation/networking/operstates.rst of Linux).
+  /// (Documentation/networking/operstates.rst of Linux). The flag of a lost carrier goes at once (IFF_LOWER_UP), the
+  /// state only with the announcement, up to a second later (net/core/link_watch.c).
   var isOperating: Bool {
-    isUp && (operationalState == .up || (operationalState == .unknown && flags.contains(.lowerUp)))
+    isUp && flags.contains(.lowerUp) && (operationalState == .up || operationalState == .unknown)
   }
 }
 

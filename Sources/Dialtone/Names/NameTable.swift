@@ -47,12 +47,12 @@ struct NameTable<User: AnyObject> {
       markStale(name)
       timers.add(.overdue(name), at: now.addingClamped(Record.overdueAfter))
     }
-    name.users.append(user)
+    name.users.insertByIdentity(user)
     return name
   }
 
   mutating func detach(_ user: User, from name: Record) {
-    name.users.removeAll { $0 === user }
+    name.users.removeByIdentity(user)
     if !name.users.isEmpty { return }
     records[name.question] = nil
     name.refresh = nil

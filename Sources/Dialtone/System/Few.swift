@@ -15,17 +15,6 @@ package struct Few<Element> {
     if first == nil { first = element } else { rest.append(element) }
   }
 
-  /// Removes the last element that matches. The very last one takes its place.
-  package mutating func removeLast(where matches: (Element) -> Bool) {
-    guard let position = lastIndex(where: matches) else { return }
-    let last = rest.popLast()
-    if position == 0 {
-      first = last
-    } else if let last, position <= rest.count {
-      rest[position - 1] = last
-    }
-  }
-
   package mutating func removeAll() { self = Few() }
 }
 

@@ -21,18 +21,6 @@ struct FewTests {
     #expect(few.elementsEqual([7]))
   }
 
-  @Test("removing one leaves all others", arguments: 1..<5)
-  func leavesAllOthers(count: Int) {
-    for removed in 0...count {
-      var few = Few<Int>()
-      for element in 0..<count { few.append(element) }
-      few.removeLast { $0 == removed }
-      #expect(few.sorted() == (0..<count).filter { $0 != removed }, "\(removed) of \(count)")
-      few.append(9)
-      #expect(few.count == (removed < count ? count : count + 1) && few.last == 9)
-    }
-  }
-
   @Test func isMadeOfALiteral() {
     let few: Few<String> = ["a", "b"]
     #expect(few.elementsEqual(["a", "b"]))
