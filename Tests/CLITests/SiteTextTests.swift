@@ -238,4 +238,26 @@ struct SiteTextTests {
   func knowsWhatIsDown(verdict: SiteVerdict, state: RecorderStateMachine.TargetState) {
     #expect(RecorderStateMachine.TargetState(verdict) == state)
   }
+
+  /// What had failed comes first, if there is no path since; otherwise there is one state, since the first failure.
+  @Test func tellsTheRecorderWhatTheOutageBeganWith() {
+    let now = UTCTimestamp(durationSince1970: .seconds(1_000))
+    let url: SiteURL = "https://example.com/"
+    let failed = SiteVerdict(url: url, kind: .failed, error: Self.error("late", .timedOut))
+    let offline = SiteVerdict(url: url, kind: .offline, timestamp: now)
+    func states(_ verdict: SiteVerdict) -> [(RecorderStateMachine.TargetState, UTCTimestamp?)] {
+      RecorderStateMachine.TargetState.all(in: verdict).map { ($0.state, $0.since) }
+    }
+    let silent = RecorderStateMachine.TargetState.down(
+      reason: "timed-out", words: "failed, connect: late", layer: .provider)
+    let lost = RecorderStateMachine.TargetState.down(reason: "offline", words: "offline")
+    let before = UTCTimestamp(durationSince1970: .seconds(991))
+    let cases: [(SiteVerdict, [RecorderStateMachine.TargetState], [UTCTimestamp?])] = [
+      (offline.failing(for: .seconds(9), at: failed), [silent, lost], [before, now]),
+      (offline.failing(for: .seconds(9)), [lost], [before]), (offline, [lost], [now]),
+    ]
+    for (verdict, expected, times) in cases {
+      #expect(states(verdict).map(\.0) == expected && states(verdict).map(\.1) == times)
+    }
+  }
 }

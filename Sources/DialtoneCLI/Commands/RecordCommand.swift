@@ -122,7 +122,7 @@ struct RecordCommand: WordCommand {
     let url = request.urls[0]
     return RecordedTarget(name: url.text) { report in
       request.monitor(url).observe { verdict in
-        report(RecorderStateMachine.TargetState(verdict), verdict.failingSince ?? verdict.timestamp)
+        for (state, since) in RecorderStateMachine.TargetState.all(in: verdict) { report(state, since) }
       }
     } diagnosis: { configuration, evidence in
       Diagnosis(of: url, configuration: configuration, environment: evidence)
@@ -131,6 +131,14 @@ struct RecordCommand: WordCommand {
 }
 
 extension RecorderStateMachine.TargetState {
+  /// The states that a verdict tells, and since when. If a check had failed before the path was lost, its failure comes
+  /// first: the outage began with that.
+  static func all(in verdict: SiteVerdict) -> [(state: Self, since: UTCTimestamp?)] {
+    let since = verdict.failingSince ?? verdict.timestamp
+    guard let failure = verdict.failureBefore else { return [(Self(verdict), since)] }
+    return [(Self(failure), since), (Self(verdict), verdict.timestamp)]
+  }
+
   /// Whatever answers in the place of a site, the site is not there.
   init(_ verdict: SiteVerdict) {
     let details = SiteTextFormatter.details(of: verdict)

@@ -200,11 +200,11 @@ final class SiteMonitorCore: Sendable {
       state.check = nil
     case .report(let verdict): cell.publish(verdict)
     case .forget: cell.publish(SiteVerdict(url: state.sites.primary, kind: .undetermined))
-    case .reportOffline(let reason):
-      cell.publish(
-        SiteVerdict(
-          url: state.sites.primary, kind: .offline, error: .noPath(reason), interface: state.machine.path?.interface,
-          timestamp: provider.timestamp))
+    case .reportOffline(let reason, let failure):
+      let verdict = SiteVerdict(
+        url: state.sites.primary, kind: .offline, error: .noPath(reason), interface: state.machine.path?.interface,
+        timestamp: provider.timestamp)
+      cell.publish(failure.map { verdict.failing(for: $0.time, at: $0.verdict) } ?? verdict)
     }
   }
 

@@ -17,8 +17,8 @@ struct SiteMonitorStateMachine {
     case cancelCheck
     /// Tell receivers.
     case report(SiteVerdict)
-    /// Tell receivers that there is no path.
-    case reportOffline(Reachability.Reason?)
+    /// Tell receivers that there is no path, and which check had failed before, and for how long.
+    case reportOffline(Reachability.Reason?, after: Failure? = nil)
     /// What was told last no longer holds, and nothing else is known yet: there is nothing to tell.
     case forget
 
@@ -29,6 +29,12 @@ struct SiteMonitorStateMachine {
       case .startCheck, .cancelCheck, .forget: false
       }
     }
+  }
+
+  /// What the last of the checks has found that have failed in a row, and for how long they have.
+  struct Failure: Equatable {
+    let verdict: SiteVerdict
+    let time: Duration
   }
 
   /// What receivers were told last.
@@ -47,8 +53,8 @@ struct SiteMonitorStateMachine {
   private var failures = 0
   /// How many of those came since the path last changed. The pauses grow by these.
   private var retries = 0
-  /// When the first of them began.
-  private var failingSince: Int64?
+  /// When the first of them began, and what the last one found. A path that is lost later is not what began it.
+  private var failing: (since: Int64, last: SiteVerdict)?
   private var serial: UInt64 = 0
   /// Whether the check with the number `serial` is under way.
   private(set) var isChecking = false
@@ -82,13 +88,14 @@ struct SiteMonitorStateMachine {
     self.alternativeNames = alternativeNames
     retries = 0
     guard leadsToSite(new) else {
+      let failure = failing.map { Failure(verdict: $0.last, time: .nanoseconds(now - $0.since)) }
       failures = 0
-      failingSince = nil
+      failing = nil
       checkingSince = nil
       deadline = nil
       settling = nil
       told = .offline
-      return stopCheck() + [.reportOffline(new.reason)]
+      return stopCheck() + [.reportOffline(new.reason, after: failure)]
     }
     var actions = told == .offline ? [Action.forget] : []
     if isOverAnotherInterface(new), !isLongUnderWay(now) { actions += stopCheck() }
@@ -134,7 +141,7 @@ struct SiteMonitorStateMachine {
     isCheckOutdated = false
     if verdict.isAvailable {
       failures = 0
-      failingSince = nil
+      failing = nil
       retries = 0
       told = .available
       deadline = min(due, now.addingClamped(Backoff.interval(interval, random: random)))
@@ -148,14 +155,16 @@ struct SiteMonitorStateMachine {
     }
     failures += 1
     retries += 1
-    let since = failingSince ?? checkBegan
-    failingSince = since
+    let since = failing?.since ?? checkBegan
+    let isOffline = verdict.kind == .offline
+    let earlier = isOffline ? failing?.last : nil
+    failing = (since, earlier ?? verdict)
     deadline = min(
       due, now.addingClamped(Backoff.retryDelay(failure: retries, configuration: configuration, random: random)))
-    let isTolerated = failures < configuration.failuresBeforeLoss && verdict.kind != .offline
+    let isTolerated = failures < configuration.failuresBeforeLoss && !isOffline
     if isTolerated, told == .available || told == .offline { return [] }
-    told = verdict.kind == .offline ? .offline : .unavailable
-    return [.report(verdict.failing(for: .nanoseconds(now - since)))]
+    told = isOffline ? .offline : .unavailable
+    return [.report(verdict.failing(for: .nanoseconds(now - since), at: earlier))]
   }
 
   // MARK: Checks

@@ -50,11 +50,16 @@ public struct SiteVerdict: Hashable, Sendable {
   /// site is not available.
   package var failingSince: UTCTimestamp? { beginning.time }
 
+  /// What a check had found, if the site is offline and checks had failed before there was no path.
+  package var failureBefore: SiteVerdict? { beginning.failures.first }
+
   private var beginning = Beginning()
 
-  /// A time that `==` leaves out, since you can neither read it nor make it.
+  /// What `==` leaves out, since you can neither read it nor make it.
   private struct Beginning: Hashable {
     var time: UTCTimestamp?
+    /// One at most. A structure cannot have a value of its own type otherwise.
+    var failures: [SiteVerdict] = []
 
     static func == (a: Beginning, b: Beginning) -> Bool { true }
 
@@ -111,10 +116,12 @@ public struct SiteVerdict: Hashable, Sendable {
   /// Whether the site answered as expected.
   public var isAvailable: Bool { kind == .available }
 
-  /// Returns the verdict of a monitor whose checks have failed for so long.
-  func failing(for time: Duration) -> SiteVerdict {
+  /// Returns the verdict of a monitor whose checks have failed for so long, the last one with `failure` if that is
+  /// another verdict.
+  func failing(for time: Duration, at failure: SiteVerdict? = nil) -> SiteVerdict {
     var verdict = self
     verdict.beginning.time = timestamp.map { UTCTimestamp(durationSince1970: $0.durationSince1970 - time) }
+    verdict.beginning.failures = failure.map { [$0] } ?? []
     return verdict
   }
 }

@@ -121,6 +121,36 @@ struct MonitorEdgesTests {
     #expect(machine.pathChanged(path(3), now: 4, random: 0) == [], "nothing was told that does not hold")
   }
 
+  /// The checks have failed since 300 s, and the next one was under way. What they found was there before the path was
+  /// lost, and is told with that.
+  @Test func whatFailedBeforeThePathWasLostIsTold() {
+    var machine = machine()
+    #expect(machine.timePassed(now: 300 * Self.second) == [.startCheck(2)])
+    #expect(machine.checkEnded(2, failed, now: 305 * Self.second, random: 0.5) == [])
+    #expect(machine.timePassed(now: 306 * Self.second) == [.startCheck(3)])
+    let failure = SiteMonitorStateMachine.Failure(verdict: failed, time: .seconds(9))
+    #expect(
+      machine.pathChanged(gone, now: 309 * Self.second, random: 0)
+        == [.cancelCheck, .reportOffline(.noCarrier, after: failure)])
+    // The path comes, and is lost again: no check has failed since.
+    _ = machine.pathChanged(path(2), now: 310 * Self.second, random: 0)
+    #expect(machine.pathChanged(gone, now: 311 * Self.second, random: 0) == [.reportOffline(.noCarrier)])
+  }
+
+  /// A check that was still under way, or an answer since: nothing had failed.
+  @Test(arguments: [false, true]) func withoutAFailureThePathIsLostAlone(_ hasAnswered: Bool) {
+    var machine = machine()
+    _ = machine.checkWasAskedFor(now: 0)
+    if hasAnswered {
+      _ = machine.checkEnded(2, failed, now: 1, random: 0.5)
+      _ = machine.checkWasAskedFor(now: 1)
+      _ = machine.checkEnded(3, available, now: 2, random: 0.5)
+    }
+    #expect(
+      machine.pathChanged(gone, now: 3, random: 0)
+        == (hasAnswered ? [] : [.cancelCheck]) + [.reportOffline(.noCarrier)])
+  }
+
   // MARK: Pauses
 
   @Test func aPauseDoublesUpToTheLongest() {

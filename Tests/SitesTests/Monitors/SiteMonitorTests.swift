@@ -200,6 +200,25 @@ import Testing
     #expect(await updates.next()?.kind == .failed)
   }
 
+  /// The one check that failed before the path was lost is told with that, and since when.
+  @Test func tellsWhatFailedBeforeThePathWasLost() async throws {
+    network.set(.wifi)
+    let monitor = try monitor()
+    var updates = monitor.updates.makeAsyncIterator()
+    await site.answer(.available)
+    #expect(await updates.next()?.kind == .available)
+    try await settle(monitor)
+    network.clock.advance(by: .seconds(300))
+    await site.answer(.failed)
+    try await settle(monitor)
+    network.clock.advance(by: .milliseconds(900))
+    network.set(.unreachable(.noCarrier))
+    let offline = try #require(await updates.next())
+    #expect(offline.kind == .offline && offline.failureBefore?.kind == .failed)
+    let (since, told) = try (#require(offline.failingSince), #require(offline.timestamp))
+    #expect(since.duration(to: told) == .milliseconds(900))
+  }
+
   @Test func isNoLongerOfflineWhileItIsCheckedAfterThePathsReturn() async throws {
     let monitor = try monitor()
     var updates = monitor.updates.makeAsyncIterator()
