@@ -170,6 +170,51 @@ struct RecorderDecisionTests {
     #expect(bench.ends.map(\.outage.reason) == [reason])
   }
 
+  /// A site that was silent is told with the loss of the path: it began with its silence. If that was only a second
+  /// before, the path was lost already, and the kernel had not told.
+  @Test(
+    arguments: [
+      (1_000_000, "no-carrier", .link), (1_000_001, "timed-out", .provider),
+    ] as [(Int64, String, OutageLayer)])
+  func aPathThatIsLostLaterIsNotWhatItBeganWith(later: Int64, reason: String, layer: OutageLayer) {
+    var bench = RecorderBench()
+    bench.handle(.path(NetworkSummary(status: "satisfied", interface: "eth0")), exactly(1))
+    bench.set(0, .isUp, exactly(2))
+    let (began, lost) = (exactly(60 * Self.second), exactly(60 * Self.second + later))
+    bench.handle(.path(NetworkSummary(status: "unsatisfied", reason: "no-carrier")), lost)
+    bench.handle(.state(0, .isDown("timed-out", layer: .provider), since: began.wall), lost)
+    bench.handle(.state(0, .isDown("offline"), since: lost.wall), lost)
+    bench.set(0, .isUp, exactly(90 * Self.second))
+    #expect(bench.outages.map(\.began) == [began.wall])
+    #expect(bench.outages.map(\.reason) == [reason] && bench.outages.map(\.layer) == [layer])
+  }
+
+  /// The recorder before left an outage open, and the target is up when it is first seen. If the path came meanwhile,
+  /// it was down until then. Otherwise nobody knows, nor is a target that is up without a path in need of one.
+  @Test(arguments: [
+    (["unsatisfied", "satisfied"], true), (["satisfied"], false), (["unsatisfied"], false),
+    (["satisfied", "unsatisfied"], false),
+  ]) func whatWasLeftOpenEndsWithThePathsReturn(paths: [String], isKnown: Bool) {
+    var log = RecorderBench(at: exactly(0))
+    log.set(0, .isUp, exactly(1))
+    log.set(0, .isDown(), exactly(10 * Self.second))
+    let left = OpenOutage(target: "a", began: exactly(10 * Self.second), reason: "no-carrier", words: "down")
+    var bench = RecorderBench(
+      previous: ["a": left], previousEnd: exactly(10 * Self.second), at: exactly(20 * Self.second))
+    for (number, path) in paths.enumerated() {
+      bench.handle(.path(NetworkSummary(status: path)), exactly(20 * Self.second + Int64(number)))
+    }
+    bench.set(0, .isUp, exactly(21 * Self.second))
+    let outages = OutageLog.outages(log.events + bench.events)
+    #expect(outages.map(\.began) == [exactly(10 * Self.second).wall])
+    #expect(outages.map(\.ended) == [exactly((isKnown ? 21 : 10) * Self.second).wall])
+    #expect(outages.map(\.ending) == [isKnown ? .over("up") : .cut])
+    // Nobody watched for eleven seconds, and nobody could look for its cause.
+    #expect(bench.ends.map(\.outage.unwatched) == (isKnown ? [11 * Self.second] : []))
+    #expect(bench.ends.map(\.outage.unexplained) == (isKnown ? [.over] : []))
+    #expect(bench.set(0, .isDown(), exactly(60 * Self.second)).first == "begin", "it has been up")
+  }
+
   @Test func aPathIsWrittenOnce() {
     var bench = RecorderBench(["a", "b"])
     let path = NetworkSummary(status: "satisfied", interface: "eth0", kind: "wired")

@@ -36,8 +36,9 @@ package struct RecorderStateMachine: Sendable {
   }
 
   private struct Track: Sendable {
-    var state: State = .unseen
-    /// When it got into this state.
+    /// `nil` until something is known of it.
+    var status: JournalEvent.TargetStatus?
+    /// Since when it has this status.
     var since: Moment?
     var wantsExplanation = false
     /// Whether nobody has looked yet at what the kernel knows of the outage.
@@ -47,14 +48,10 @@ package struct RecorderStateMachine: Sendable {
     var notBefore: Int64 = 0
     /// The last outage that has ended.
     var ended: OpenOutage?
-    var open: OpenOutage? { if case .down(let outage) = state { outage } else { nil } }
-  }
-
-  private enum State: Sendable {
-    case unseen
-    case up
-    case unknown
-    case down(OpenOutage)
+    var open: OpenOutage? {
+      get { if case .down(let outage)? = status { outage } else { nil } }
+      set { if let newValue { status = .down(newValue) } }
+    }
   }
 
   /// How long nothing is written at most.
@@ -70,6 +67,8 @@ package struct RecorderStateMachine: Sendable {
   private static let wakingBegins = 10 * WallTime.second
   /// Reasons of a site to which packets do not come.
   private static let beyond = ["timed-out", "host-unreachable", "network-unreachable"]
+  /// The reason of a site without a path.
+  private static let offline = "offline"
   private static let glancePause = WallTime.second
   /// How much later than the outages that it makes a lost path may be told.
   private static let longestRace = WallTime.second
@@ -81,6 +80,8 @@ package struct RecorderStateMachine: Sendable {
   private var path: NetworkSummary?
   /// Since when this machine has no path, if it had one.
   private var pathLost: Moment?
+  /// Whether it had none, and got one, since the recorder began.
+  private var hasPathCome = false
   private var budget = ExplainBudget()
   private var explaining: Int?
   private var lastGlance = Int64.min
@@ -105,13 +106,7 @@ package struct RecorderStateMachine: Sendable {
 
   /// The first event of a file that begins meanwhile.
   package var header: JournalEvent {
-    let states = zip(recorder.targets, tracks).map { target, track -> JournalEvent.TargetStatus in
-      switch track.state {
-      case .up: .up(target: target)
-      case .down(let outage): .down(outage)
-      case .unseen, .unknown: .unknown(target: target)
-      }
-    }
+    let states = zip(recorder.targets, tracks).map { target, track in track.status ?? .unknown(target: target) }
     return JournalEvent(.file(recorder, states, path), at: lastWritten)
   }
 
@@ -119,12 +114,8 @@ package struct RecorderStateMachine: Sendable {
 
   /// How many targets are up, and whether each has been seen.
   package var summary: (up: Int, isComplete: Bool) {
-    var (up, isComplete) = (0, true)
-    for track in tracks {
-      if case .up = track.state { up += 1 }
-      if case .unseen = track.state { isComplete = false }
-    }
-    return (up, isComplete)
+    let up = tracks.count { if case .up? = $0.status { true } else { false } }
+    return (up, tracks.allSatisfy { $0.status != nil })
   }
 
   /// When to hand in the time, by `Moment.clock`.
@@ -146,8 +137,8 @@ package struct RecorderStateMachine: Sendable {
       take(explanation, of: target, now, &actions)
     case .glanced(let target, let explanation):
       // An explanation says more.
-      guard case .down(let outage) = tracks[target].state, outage.explanation == nil else { break }
-      if explanation.cause != nil { take(explanation, of: target, now, &actions) }
+      guard explanation.cause != nil, tracks[target].open?.explanation == nil else { break }
+      take(explanation, of: target, now, &actions)
     case .time: if lastWritten.clock + Self.heartbeat <= now.clock { write(.alive, now, &actions) }
     case .stop(let reason): write(.stop(reason: reason), now, &actions)
     }
@@ -202,44 +193,49 @@ package struct RecorderStateMachine: Sendable {
       at = now.earlier(by: now.clock - lastWritten.clock)
       at.slept = began.slept
     }
-    switch (tracks[target].state, state) {
-    case (.down(let outage), .up(let words)):
-      close(outage, of: target, how: words, at, &actions)
-      (tracks[target].state, tracks[target].since) = (.up, at)
-      actions.append(.learn(target))
+    switch (tracks[target].status, state) {
     case (.up, .up), (.unknown, .unknown): break
-    case (_, .up):
-      (tracks[target].state, tracks[target].since) = (.up, at)
-      write(.up(target: name), at, &actions)
-      previous[name] = nil
-      actions.append(.learn(target))
     case (.down(var outage), .down(let reason, let words, let layer)):
-      // What it began with counts, unless that was nothing.
-      if outage.reason == nil { (outage.reason, outage.words, outage.statedLayer) = (reason, words, layer) }
-      tracks[target].state = .down(outage)
+      // What it began with counts, unless that was nothing, or its path was about to be told to be lost.
+      let isRace = reason == Self.offline && at.clock - outage.began.clock <= Self.longestRace
+      if outage.reason == nil || isRace {
+        (outage.reason, outage.words, outage.statedLayer) = (known(reason), words, layer)
+        tracks[target].open = outage
+      }
       tracks[target].wantsExplanation = true
-    case (let before, .down(var reason, let words, let layer)):
-      // A site that is offline is so for the reason of the machine's path.
-      if reason == "offline", path?.status == "unsatisfied" { reason = path?.reason ?? reason }
-      var outage = OpenOutage(target: name, began: at, reason: reason, words: words)
+    case (_, .down(let reason, let words, let layer)):
+      var outage = OpenOutage(target: name, began: at, reason: known(reason), words: words)
       outage.statedLayer = layer
-      open(target, outage, before, since: began, at, &actions)
-    case (.down(let outage), .unknown(let reason)):
-      close(outage, of: target, how: "it is no longer known", at, &actions)
-      (tracks[target].state, tracks[target].since) = (.unknown, at)
-      write(.unknown(target: name, reason: reason), at, &actions)
+      open(target, outage, since: began, at, &actions)
+    case (let before, .up(let words)):
+      // The machine had no path, so an outage that was left open lasted until the path came.
+      if before == nil, hasPathCome, let left = previous[name] { open(target, left, since: at, at, &actions) }
+      if let outage = tracks[target].open {
+        close(outage, of: target, how: words, at, &actions)
+      } else {
+        write(.up(target: name), at, &actions)
+      }
+      previous[name] = nil
+      (tracks[target].status, tracks[target].since) = (.up(target: name), at)
+      actions.append(.learn(target))
     case (let before, .unknown(let reason)):
-      (tracks[target].state, tracks[target].since) = (.unknown, at)
-      if case .up = before { write(.unknown(target: name, reason: reason), at, &actions) }
+      if let outage = tracks[target].open { close(outage, of: target, how: "it is no longer known", at, &actions) }
+      (tracks[target].status, tracks[target].since) = (.unknown(target: name), at)
+      if before != nil { write(.unknown(target: name, reason: reason), at, &actions) }
     }
   }
 
+  /// A site that is offline is so for the reason of the machine's path.
+  private func known(_ reason: String?) -> String? {
+    reason == Self.offline && path?.status == "unsatisfied" ? path?.reason ?? reason : reason
+  }
+
   private mutating func open(
-    _ target: Int, _ outage: OpenOutage, _ before: State, since began: Moment, _ at: Moment, _ actions: inout [Action]
+    _ target: Int, _ outage: OpenOutage, since began: Moment, _ at: Moment, _ actions: inout [Action]
   ) {
     var outage = outage
     var isContinued = false
-    if case .unseen = before {
+    if tracks[target].status == nil {
       outage.wasFirst = true
       if let previous = previous.removeValue(forKey: outage.target), let previousEnd {
         outage = previous
@@ -252,7 +248,7 @@ package struct RecorderStateMachine: Sendable {
     }
     let isExplained = outage.explanation != nil
     tracks[target] = Track(
-      state: .down(outage), since: at, wantsExplanation: !isExplained, wantsGlance: !isExplained)
+      status: .down(outage), since: at, wantsExplanation: !isExplained, wantsGlance: !isExplained)
     write(.begin(outage, isContinued: isContinued), at, &actions)
     relate(target)
     adopt(target, at, &actions)
@@ -266,10 +262,9 @@ package struct RecorderStateMachine: Sendable {
       else { continue }
       for (name, other, position) in [(new, old, target), (old, new, index)]
       where name.isNameUnheard && other.layer != .nameServer && Self.beyond.contains(other.reason ?? "") {
-        guard var outage = tracks[position].open else { continue }
-        outage.statedLayer = other.layer == .router ? .router : .provider
-        outage.explanation?.layer = outage.statedLayer ?? .provider
-        tracks[position].state = .down(outage)
+        let layer = other.layer == .router ? OutageLayer.router : .provider
+        tracks[position].open?.statedLayer = layer
+        tracks[position].open?.explanation?.layer = layer
       }
     }
   }
@@ -278,7 +273,8 @@ package struct RecorderStateMachine: Sendable {
     _ outage: OpenOutage, of target: Int, how: String, _ at: Moment, _ actions: inout [Action]
   ) {
     var outage = outage
-    let isOver = tracks[target].explanations > 0 || isOvertaken(outage)
+    // One that is told with its end has had no turn either.
+    let isOver = tracks[target].explanations > 0 || isOvertaken(outage) || tracks[target].since == at
     if outage.explanation == nil { outage.unexplained = isOver ? .over : .limit }
     let isShort = at.awake(since: outage.began) - outage.unwatched < Self.waking
     let hasSlept = at.slept - outage.began.slept > Self.sleepTolerance
@@ -290,14 +286,19 @@ package struct RecorderStateMachine: Sendable {
 
   private mutating func take(_ summary: NetworkSummary, _ at: Moment, _ actions: inout [Action]) {
     if path == summary { return }
-    if summary.status == "satisfied" { pathLost = nil } else if path?.status == "satisfied" { pathLost = at }
+    if summary.status == "satisfied" {
+      pathLost = nil
+      hasPathCome = hasPathCome || path?.status == "unsatisfied"
+    } else if path?.status == "satisfied" {
+      pathLost = at
+    }
     path = summary
     write(.path(summary), at, &actions)
     for target in tracks.indices {
-      switch tracks[target].state {
+      switch tracks[target].status {
       case .down: tracks[target].wantsExplanation = true
       case .up: actions.append(.learn(target))
-      case .unseen, .unknown: break
+      case nil, .unknown: break
       }
     }
   }
@@ -312,24 +313,21 @@ package struct RecorderStateMachine: Sendable {
   private mutating func take(
     _ explanation: Explanation?, of target: Int, _ at: Moment, _ actions: inout [Action]
   ) {
-    guard let explanation, case .down(var outage) = tracks[target].state,
+    guard let explanation, let outage = tracks[target].open,
       explanation.cause != nil || outage.explanation?.cause == nil,
       !(isOvertaken(outage) && [.machine, .link].contains(explanation.layer))
     else { return }
-    outage.explanation = explanation
-    tracks[target].state = .down(outage)
+    tracks[target].open?.explanation = explanation
     relate(target)
-    guard case .down(let related) = tracks[target].state else { return }
+    guard let related = tracks[target].open else { return }
     write(.cause(related), at, &actions)
     for other in tracks.indices where explaining != other { share(related, with: other, at, &actions) }
   }
 
   /// An outage that begins after another one of the same time was explained.
   private mutating func adopt(_ target: Int, _ at: Moment, _ actions: inout [Action]) {
-    for track in tracks {
-      if case .down(let outage) = track.state, outage.explanation?.sharedFrom == nil {
-        share(outage, with: target, at, &actions)
-      }
+    for outage in tracks.compactMap(\.open) where outage.explanation?.sharedFrom == nil {
+      share(outage, with: target, at, &actions)
     }
   }
 
@@ -338,14 +336,14 @@ package struct RecorderStateMachine: Sendable {
     _ outage: OpenOutage, with target: Int, _ at: Moment, _ actions: inout [Action]
   ) {
     guard var shared = outage.explanation, shared.cause != nil,
-      [.machine, .link, .router, .provider].contains(shared.layer), case .down(var other) = tracks[target].state,
+      [.machine, .link, .router, .provider].contains(shared.layer), var other = tracks[target].open,
       other.explanation == nil, other.layer != .site, abs(other.began.clock - outage.began.clock) <= Outage.together,
       !isOvertaken(other)
     else { return }
     shared.sharedFrom = outage.target
     shared.confidence = "likely"
     other.explanation = shared
-    tracks[target].state = .down(other)
+    tracks[target].open = other
     tracks[target].wantsExplanation = false
     write(.cause(other), at, &actions)
   }
@@ -356,7 +354,7 @@ package struct RecorderStateMachine: Sendable {
     if lastGlance > now.clock - Self.glancePause { return }
     var oldest: (target: Int, began: Int64)?
     for (target, track) in tracks.enumerated() where track.wantsGlance {
-      guard case .down(let outage) = track.state, outage.explanation == nil, explaining != target else {
+      guard let outage = track.open, outage.explanation == nil, explaining != target else {
         tracks[target].wantsGlance = false
         continue
       }
@@ -376,7 +374,7 @@ package struct RecorderStateMachine: Sendable {
 
   /// The outage of this target, if it is to be explained now.
   private func unexplained(_ track: Track) -> OpenOutage? {
-    guard track.wantsExplanation, case .down(let outage) = track.state, !isOvertaken(outage) else { return nil }
+    guard track.wantsExplanation, let outage = track.open, !isOvertaken(outage) else { return nil }
     return outage
   }
 
