@@ -19,6 +19,8 @@ ALL = ROUTED + ["192.0.2.1:53"]
 # How long an outage has to be so that it must be recorded, and how late its begin and its end may be.
 BARS = {"told": (0.1, EXACT, EXACT), "refused": (EVERY + 0.5, EVERY + EXACT, EVERY + EXACT),
         "silent": (EVERY + 2 * TIMEOUT + 1, EVERY + EXACT, EVERY + TIMEOUT + EXACT)}
+# How long it takes until one check has failed: a path that is lost later does not hide since when.
+ONE_CHECK = {"told": 0, "refused": EVERY + 0.5, "silent": EVERY + TIMEOUT + 0.5}
 SITE, ALLOW = "nft site input tcp dport { 80, 443 }", "site nft delete table inet finput"
 DEFAULT = "here ip route replace default via $gw dev eth0"
 
@@ -66,7 +68,7 @@ class Part:
         self.begin, self.end = map(tuple, spans)
         _, self.layers, targets, how, *_ = KINDS[name]
         self.number, self.name, (self.due, self.begin_bar, self.end_bar) = number, name, BARS[how]
-        self.is_silent = how == "silent"
+        self.how, self.is_silent, self.is_told = how, how == "silent", how == "told"
         failing = {name: spans for name, spans in played["failing"].items() if name in targets}
         self.seen = any(a < self.begin[1] + 1.5 and b > self.end[0] - 0.5 for a, b in failing[target])
         if target in URLS:  # The network may need a moment after the act.
@@ -75,25 +77,37 @@ class Part:
         if name == "carrier lost":  # The kernel may announce it up to a second later, and what is over by then never.
             told = [next((when for when, runs in played["carrier"] if first <= when < first + 2 and runs == up), 0)
                     for first, up in [(self.begin[0], False), (self.end[0], True)]]
-            self.due = self.due if 0 < told[0] < self.end[0] else float("inf")
+            self.is_told = 0 < told[0] < self.end[0]
+            self.due = self.due if self.is_told else float("inf")
             self.begin, self.end = [(first, max(last, heard))
                                     for (first, last), heard in zip([self.begin, self.end], told)]
 
-    def pieces(self, gaps):
-        """What of it the recorder could see, if that was long enough."""
-        start, found = self.begin[1], []
-        for first, last, _ in gaps + [(self.end[0], self.end[0], "")]:
-            if start < first <= self.end[0]:
+    def pieces(self, gaps, others):
+        """What of it the recorder could see, if that was long enough, and until when it has to have begun there."""
+        start, end, found, blind = self.begin[1], self.end[0], [], [(a, b) for a, b, _ in gaps]
+        if self.is_silent:  # What overlaps it fails as well.
+            asked = [p for p in others if p.how != "told"]
+            start, end = min(p.begin[1] for p in asked), max(p.end[0] for p in asked)
+        elif self.how == "refused":  # Who gets no answer gets no refusal, nor does a check that began then.
+            blind += [(p.begin[0], p.end[1] + TIMEOUT) for p in others if p.is_silent]
+        for first, last in sorted(blind) + [(end, end)]:
+            if start < first <= end:
                 found.append((start, first))
-            if start < last and first <= self.end[0]:
+            if start < last and first <= end:
                 start = last
-        return [(a, b) for a, b in found if b - a >= self.due]
+        pieces = []
+        for a, b in found:
+            lost = min((p.begin[1] for p in others if p.is_told and a < p.begin[1] < b), default=b)
+            has_failed = lost - a >= ONE_CHECK[self.how]
+            if b - a >= self.due or lost < b and has_failed and self.due < float("inf"):
+                pieces.append(((a if has_failed else lost) + self.begin_bar, b))
+        return pieces
 
 
 class Truth:
     """A real outage of a target, by one act or several that overlap: from when to when may it be in the journal?"""
     def __init__(self, parts, gaps):
-        pieces = [(a + p.begin_bar, b - EXACT) for p in parts for a, b in p.pieces(gaps)]
+        pieces = [(a, b - EXACT) for p in parts for a, b in p.pieces(gaps, parts)]
         self.parts, self.due, self.cut = parts, bool(pieces), False
         begin, end = parts[0].begin, max(p.end[::-1] for p in parts)[::-1]
         is_short, bar = end[0] - begin[1] < 1, max(p.end_bar for p in parts)
