@@ -105,8 +105,9 @@ struct RecordCommand: WordCommand {
   /// How soon a site is asked again that has failed, and how seldom one that goes on to fail.
   private static let retryDelay = Duration.milliseconds(250)
   private static let longestRetryDelay = Duration.seconds(10)
-  /// How long a path has to be quiet before a site is asked over it.
-  private static let settling = Duration.milliseconds(50)
+  /// How long a path has to be quiet before a site is asked over it: as long as a burst of the kernel's messages.
+  /// Up to twice that passes until an outage of the path ends. A check that was too early is made again.
+  private static let settling = Duration.milliseconds(25)
 
   private func target(_ typed: String, _ target: WatchedTargets.Target) throws -> RecordedTarget {
     if case .network(let target) = target { return RecordedTarget(name: typed, target) }
