@@ -87,8 +87,7 @@ struct RecorderPlumbingTests {
   /// A recorder whose one target does what `watch` says, on the recorder's own thread.
   private func run(
     in directory: JournalDirectory, seconds: Box<Double> = Box(1), asksBeyondRouter: Bool = false,
-    diagnoses: Box<[Bool]> = Box([]), tell: @escaping @Sendable (Recorder, JournalEvent) -> Void = { _, _ in },
-    watch: @escaping @Sendable (Recorder, (State) -> Void) -> Void
+    diagnoses: Box<[Bool]> = Box([]), watch: @escaping @Sendable (Recorder, (State) -> Void) -> Void
   ) throws -> Recorder {
     let network = ScriptedNetwork()
     let made = Box<Recorder?>(nil)
@@ -97,7 +96,6 @@ struct RecorderPlumbingTests {
     configuration.environment = network.environment
     configuration.evidence = ScriptedEvidence([])
     configuration.clock = JournalClock { moment(seconds.value) }
-    configuration.tell = { event in if let recorder = made.value { tell(recorder, event) } }
     let target = RecordedTarget(name: "a") { report in
       if let recorder = made.value { watch(recorder) { report($0, nil) } }
       return 0
@@ -148,7 +146,7 @@ struct RecorderPlumbingTests {
     let (network, seconds, lines) = (ScriptedNetwork(), Box(1.0), Box(0))
     var configuration = Recorder.Configuration(directory: folder.directory)
     configuration.environment = network.environment
-    // More than five minutes go by from one look at it to the next. Nobody but the recorder's thread looks.
+    // More than five minutes go by from one look at it to the next.
     configuration.clock = JournalClock {
       defer { seconds.update { $0 += 400 } }
       return moment(seconds.value)
@@ -167,12 +165,12 @@ struct RecorderPlumbingTests {
     let (seconds, diagnoses) = (Box(1.0), Box<[Bool]>([]))
     _ = try run(
       in: folder.directory, seconds: seconds, asksBeyondRouter: true, diagnoses: diagnoses,
-      tell: { _, event in
-        // The time of the next state.
-        if ["begin", "end"].contains(event.name) { seconds.update { $0 += 100 } }
-      },
       watch: { recorder, report in
-        for state in [State.isDown(), .isUp, .isDown()] { report(state) }
+        for state in [State.isDown(), .isUp, .isDown()] {
+          report(state)
+          // The time of the next state.
+          seconds.update { $0 += 100 }
+        }
         recorder.stop(reason: "end", within: .zero)
       })
     // Explained beyond the router, learnt from the kernel, and explained again.

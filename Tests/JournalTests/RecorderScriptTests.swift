@@ -79,6 +79,16 @@ struct RecorderScriptTests {
     #expect(counts.written == written && counts.waiting == 0 && counts.failures == 0 && counts.lost == 0)
   }
 
+  /// Both have come before anything is written, and the disk takes four seconds for the first.
+  @Test func whatComesWhileTheDiskIsSlowHasTheTimeAtWhichItCame() throws {
+    let course = Course(in: try JournalFolder())
+    try course.run([("a", [.isDown()]), ("b", [.isDown()])]) { event in
+      if event.name == "begin", course.time.value == 1 { course.time.value = 5 }
+    }
+    let begins = try course.folder.events().events.filter { $0.name == "begin" }
+    #expect(begins.map(\.at.clock) == [moment(1).clock, moment(1).clock])
+  }
+
   /// What is usual of a target is learnt once a minute at most.
   @Test func learnsOnceAMinute() throws {
     let course = Course(in: try JournalFolder())

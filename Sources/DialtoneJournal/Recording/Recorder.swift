@@ -63,7 +63,8 @@ package final class Recorder: Sendable {
   private let configuration: Configuration
   private let targets: [RecordedTarget]
   private let wait: RecorderWait
-  private let inbox = Lock<[Letter]>([])
+  /// When a letter came counts, whatever the thread is busy with then, such as a slow disk.
+  private let inbox = Lock<[(letter: Letter, at: Moment)]>([])
   private let counts = Lock(JournalWriter.Counts())
   private let isDone = DispatchSemaphore(value: 0)
 
@@ -86,7 +87,7 @@ package final class Recorder: Sendable {
   }
 
   private func post(_ letter: Letter) {
-    inbox.withLock { $0.append(letter) }
+    inbox.withLock { $0.append((letter, configuration.clock.now())) }
     wait.wake()
   }
 
@@ -133,12 +134,13 @@ package final class Recorder: Sendable {
     defer { withExtendedLifetime(watchers) {} }
     while !work.isStopped {
       wait.wait(atMost: work.nextTime - configuration.clock.now().clock)
-      let letters = inbox.withLock { letters in
+      // No letter that comes later is older than this.
+      let (letters, now) = inbox.withLock { letters in
         defer { letters = [] }
-        return letters
+        return (letters, configuration.clock.now())
       }
-      for letter in letters where !work.isStopped { handle(letter, &work) }
-      if !work.isStopped { perform(work.handle(.time), &work) }
+      for (letter, at) in letters where !work.isStopped { handle(letter, at, &work) }
+      if !work.isStopped { perform(work.handle(.time, now), &work) }
       counts.withLock { $0 = work.writer.counts }
     }
     // The last event has its second try, too: with that, a folder that was removed is made anew.
@@ -161,24 +163,24 @@ package final class Recorder: Sendable {
     } + [paths]
   }
 
-  private func handle(_ letter: Letter, _ work: inout Work) {
+  private func handle(_ letter: Letter, _ at: Moment, _ work: inout Work) {
     switch letter {
     case .input(.state(let target, .up(let words), let since)):
       // What was found of it up to now is all that can be found.
       if let running = work.explaining, running.target == target {
         work.explaining = nil
         let explanation = running.run.conclude().flatMap { work.explanation(of: target, $0) }
-        perform(work.handle(.explained(target, explanation)), &work)
+        perform(work.handle(.explained(target, explanation), at), &work)
       }
-      perform(work.handle(.state(target, .up(words: words), since: since)), &work)
-    case .input(let input): perform(work.handle(input), &work)
+      perform(work.handle(.state(target, .up(words: words), since: since), at), &work)
+    case .input(let input): perform(work.handle(input, at), &work)
     case .verdict(let target, let number, let verdict):
       if work.explaining?.number != number { return }
       work.explaining = nil
-      perform(work.handle(.explained(target, work.explanation(of: target, verdict))), &work)
+      perform(work.handle(.explained(target, work.explanation(of: target, verdict)), at), &work)
     case .glance(let target, let verdict):
       if let explanation = work.explanation(of: target, verdict) {
-        perform(work.handle(.glanced(target, explanation)), &work)
+        perform(work.handle(.glanced(target, explanation), at), &work)
       }
     case .learned(let target, let steps): work.goodTimes[target] = steps
     }
@@ -258,10 +260,10 @@ private struct Work: ~Copyable {
     return number
   }
 
-  mutating func handle(_ input: RecorderStateMachine.Input) -> [RecorderStateMachine.Action] {
+  mutating func handle(_ input: RecorderStateMachine.Input, _ at: Moment) -> [RecorderStateMachine.Action] {
     if case .stop = input { isStopped = true }
     if case .time = input { retry() }
-    return machine.handle(input, at: configuration.clock.now())
+    return machine.handle(input, at: at)
   }
 
   /// Writes what waits, if that is possible by now.
