@@ -52,6 +52,9 @@ package struct RecorderStateMachine: Sendable {
       get { if case .down(let outage)? = status { outage } else { nil } }
       set { if let newValue { status = .down(newValue) } }
     }
+    /// When that began, by `Moment.clock`.
+    var began: Int64 { open?.began.clock ?? .max }
+    var rank: (Int, Int64) { (explanations, began) }
   }
 
   /// How long nothing is written at most.
@@ -281,7 +284,7 @@ package struct RecorderStateMachine: Sendable {
     let hasWoken = woke.map { (0..<Self.wakingBegins).contains(outage.began.clock - $0.clock) } ?? false
     write(.end(outage, how: how, isWaking: isShort && (hasSlept || hasWoken)), at, &actions)
     tracks[target].ended = outage
-    tracks[target].wantsExplanation = false
+    (tracks[target].wantsExplanation, tracks[target].wantsGlance) = (false, false)
   }
 
   private mutating func take(_ summary: NetworkSummary, _ at: Moment, _ actions: inout [Action]) {
@@ -352,15 +355,11 @@ package struct RecorderStateMachine: Sendable {
   /// the other.
   private mutating func scheduleGlance(_ now: Moment, _ actions: inout [Action]) {
     if lastGlance > now.clock - Self.glancePause { return }
-    var oldest: (target: Int, began: Int64)?
-    for (target, track) in tracks.enumerated() where track.wantsGlance {
-      guard let outage = track.open, outage.explanation == nil, explaining != target else {
-        tracks[target].wantsGlance = false
-        continue
-      }
-      if oldest.map({ outage.began.clock < $0.began }) ?? true { oldest = (target, outage.began.clock) }
+    for (target, track) in tracks.enumerated() where explaining == target || track.open?.explanation != nil {
+      tracks[target].wantsGlance = false
     }
-    guard let target = oldest?.target else { return }
+    let waiting = tracks.indices.filter { tracks[$0].wantsGlance }
+    guard let target = waiting.min(by: { tracks[$0].began < tracks[$1].began }) else { return }
     tracks[target].wantsGlance = false
     lastGlance = now.clock
     actions.append(.glance(target))
@@ -369,25 +368,18 @@ package struct RecorderStateMachine: Sendable {
   /// When the next explanation is due; `nil` if none is wanted, or one is under way.
   private var nextExplanation: Int64? {
     guard explaining == nil else { return nil }
-    return tracks.filter { unexplained($0) != nil }.map(\.notBefore).min().map { max($0, budget.next(after: $0)) }
+    return tracks.filter(isExplainable).map(\.notBefore).min().map { max($0, budget.next(after: $0)) }
   }
 
-  /// The outage of this target, if it is to be explained now.
-  private func unexplained(_ track: Track) -> OpenOutage? {
-    guard track.wantsExplanation, let outage = track.open, !isOvertaken(outage) else { return nil }
-    return outage
+  private func isExplainable(_ track: Track) -> Bool {
+    track.wantsExplanation && track.open.map { !isOvertaken($0) } ?? false
   }
 
   /// Begins with the outage that was explained least, and of those the oldest.
   private mutating func scheduleExplanation(_ now: Moment, _ actions: inout [Action]) {
     guard explaining == nil, budget.next(after: now.clock) <= now.clock else { return }
-    var best: (target: Int, rank: (Int, Int64))?
-    for (target, track) in tracks.enumerated() where track.notBefore <= now.clock {
-      guard let outage = unexplained(track) else { continue }
-      let rank = (track.explanations, outage.began.clock)
-      if best.map({ rank < $0.rank }) ?? true { best = (target, rank) }
-    }
-    guard let target = best?.target else { return }
+    let due = tracks.indices.filter { tracks[$0].notBefore <= now.clock && isExplainable(tracks[$0]) }
+    guard let target = due.min(by: { tracks[$0].rank < tracks[$1].rank }) else { return }
     explaining = target
     budget.begin(at: now.clock)
     tracks[target].wantsExplanation = false
