@@ -15,7 +15,7 @@ final class QueryNode {
   /// Whether path monitors depend on it: an event that touches it touches them.
   var isOfPaths = false
   /// The targets that depend on it.
-  private(set) var users: [TargetRecord] = []
+  private(set) var users = ObjectBag<TargetRecord>()
 
   init(_ query: RouteQuery) {
     self.query = query
@@ -31,7 +31,7 @@ final class QueryNode {
 
   var isUsed: Bool { isOfPaths || !users.isEmpty }
 
-  func add(_ user: TargetRecord) { users.insertByIdentity(user) }
+  func add(_ user: TargetRecord) { users.insert(user) }
 
-  func remove(_ user: TargetRecord) { users.removeByIdentity(user) }
+  func remove(_ user: TargetRecord) { users.remove(user) }
 }

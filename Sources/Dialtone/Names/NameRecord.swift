@@ -21,7 +21,7 @@ enum NameOutcome: Equatable {
 final class NameRecord<User: AnyObject> {
   let question: NameQuestion
   private(set) var outcome = NameOutcome.pending
-  var users: [User] = []
+  var users = ObjectBag<User>()
 
   /// The lookup that is under way.
   private(set) var lookup: NameLookupPool.Ticket?

@@ -47,12 +47,12 @@ struct NameTable<User: AnyObject> {
       markStale(name)
       timers.add(.overdue(name), at: now.addingClamped(Record.overdueAfter))
     }
-    name.users.insertByIdentity(user)
+    name.users.insert(user)
     return name
   }
 
   mutating func detach(_ user: User, from name: Record) {
-    name.users.removeByIdentity(user)
+    name.users.remove(user)
     if !name.users.isEmpty { return }
     records[name.question] = nil
     name.refresh = nil

@@ -14,23 +14,9 @@ extension Array {
     return low
   }
 
-  /// Returns where the first element with this key is, or would be. The array is in the order of the keys.
+  /// Returns where the element with this key is, or would be. The array is in the order of the keys, each once.
   func place<Key: Comparable>(of key: Key, by keyOf: (Element) -> Key) -> (position: Int, isTaken: Bool) {
     let position = firstPosition { keyOf($0) >= key }
     return (position, position < count && keyOf(self[position]) == key)
-  }
-}
-
-extension Array where Element: AnyObject {
-  /// Inserts an object into an array in the order of identities, where it may stand several times. Thousands may depend
-  /// on one thing, and each has to be found at once when it goes.
-  mutating func insertByIdentity(_ object: Element) {
-    insert(object, at: place(of: ObjectIdentifier(object)) { ObjectIdentifier($0) }.position)
-  }
-
-  /// Removes an object once from such an array, if it stands there.
-  mutating func removeByIdentity(_ object: Element) {
-    let (position, isTaken) = place(of: ObjectIdentifier(object)) { ObjectIdentifier($0) }
-    if isTaken { remove(at: position) }
   }
 }
