@@ -13,8 +13,6 @@ struct ObjectBag<Object: AnyObject> {
 
   private static var fewLimit: Int { 32 }
 
-  var isEmpty: Bool { objects.isEmpty }
-
   mutating func insert(_ object: Object) {
     if objects.count == Self.fewLimit {
       for (place, object) in objects.enumerated() { places[ObjectIdentifier(object)] = place }
@@ -33,6 +31,9 @@ struct ObjectBag<Object: AnyObject> {
   }
 }
 
-extension ObjectBag: Sequence {
-  func makeIterator() -> IndexingIterator<[Object]> { objects.makeIterator() }
+extension ObjectBag: RandomAccessCollection {
+  var startIndex: Int { 0 }
+  var endIndex: Int { objects.count }
+
+  subscript(position: Int) -> Object { objects[position] }
 }
