@@ -15,6 +15,16 @@ package struct Few<Element> {
     if first == nil { first = element } else { rest.append(element) }
   }
 
+  /// Removes the element at this position. The very last one takes its place.
+  mutating func remove(at position: Int) {
+    let last = rest.popLast()
+    if position == 0 {
+      first = last
+    } else if let last, position <= rest.count {
+      rest[position - 1] = last
+    }
+  }
+
   package mutating func removeAll() { self = Few() }
 }
 

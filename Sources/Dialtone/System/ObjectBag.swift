@@ -7,7 +7,7 @@
 /// Invariant: what `places` has is where that object stands; of one that it does not have, or that stands several times,
 /// the rest is searched.
 struct ObjectBag<Object: AnyObject> {
-  private var objects: [Object] = []
+  private var objects = Few<Object>()
   /// Empty while there are few: the first hash table of a type takes some 150,000 instructions.
   private var places: [ObjectIdentifier: Int] = [:]
 
@@ -24,10 +24,11 @@ struct ObjectBag<Object: AnyObject> {
   /// Removes an object once, if it is there.
   mutating func remove(_ object: Object) {
     let known = places.isEmpty ? nil : places.removeValue(forKey: ObjectIdentifier(object))
-    guard let place = known ?? objects.lastIndex(where: { $0 === object }), let last = objects.popLast() else { return }
-    if place == objects.count { return }
-    objects[place] = last
-    if !places.isEmpty, places[ObjectIdentifier(last)] == objects.count { places[ObjectIdentifier(last)] = place }
+    guard let place = known ?? objects.lastIndex(where: { $0 === object }) else { return }
+    objects.remove(at: place)
+    if places.isEmpty || place == objects.count { return }
+    let moved = ObjectIdentifier(objects[place])
+    if places[moved] == objects.count { places[moved] = place }
   }
 }
 

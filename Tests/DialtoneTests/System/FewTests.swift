@@ -21,6 +21,18 @@ struct FewTests {
     #expect(few.elementsEqual([7]))
   }
 
+  @Test("removing one leaves all others", arguments: 1..<5)
+  func leavesAllOthers(count: Int) {
+    for removed in 0..<count {
+      var few = Few<Int>()
+      for element in 0..<count { few.append(element) }
+      few.remove(at: removed)
+      #expect(few.sorted() == (0..<count).filter { $0 != removed }, "\(removed) of \(count)")
+      few.append(9)
+      #expect(few.count == count && few.last == 9)
+    }
+  }
+
   @Test func isMadeOfALiteral() {
     let few: Few<String> = ["a", "b"]
     #expect(few.elementsEqual(["a", "b"]))
