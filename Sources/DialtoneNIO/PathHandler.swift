@@ -306,14 +306,16 @@ extension IPAddress {
 extension Channel {
   /// Adds a ``PathHandler`` in front of all other handlers.
   ///
-  /// Call it in a bootstrap's `channelInitializer`, or on a channel that is connected already.
+  /// Call it in a bootstrap's `channelInitializer`, or on a channel that is connected already. On the channel's event
+  /// loop it adds the handler at once.
   ///
   /// A channel that has one already keeps it, and the registry it is counted in.
   ///
   /// - Parameter registry: Where the connection is counted, and whose policy it follows.
   /// - Returns: A future that succeeds once the handler is there.
   public func followPath(in registry: ConnectionRegistry = .shared) -> EventLoopFuture<Void> {
-    eventLoop.submit { [self] in _ = try pipeline.syncOperations.pathHandler(registry) }
+    let add = { @Sendable [self] in _ = try pipeline.syncOperations.pathHandler(registry) }
+    return eventLoop.inEventLoop ? eventLoop.makeCompletedFuture(withResultOf: add) : eventLoop.submit(add)
   }
 }
 

@@ -43,6 +43,20 @@ struct PathHandlerTests {
     #expect(connection.registry.closed.isEmpty && connection.losses == 0)
   }
 
+  /// As `addHandler` of swift-nio does it: whoever waits on the event loop would wait for ever.
+  @Test func onItsEventLoopTheHandlerIsThereAtOnce() throws {
+    let network = ScriptedNetwork()
+    let channel = EmbeddedChannel()
+    let isThere = Atomic(false)
+    channel.followPath(in: ConnectionRegistry(environment: network.environment)).whenSuccess {
+      isThere.store(true, ordering: .relaxed)
+    }
+    let isAtOnce = isThere.load(ordering: .relaxed)
+    #expect(isAtOnce)
+    _ = try channel.pipeline.syncOperations.handler(type: PathHandler.self)
+    _ = try channel.finish()
+  }
+
   @Test("an address that cannot be reached: told before connecting, and never judged if the connection is made")
   func connectingWithoutAPath() async throws {
     let connection = try await Followed(.unreachable(.prohibited))

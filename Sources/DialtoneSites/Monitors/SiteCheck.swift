@@ -59,8 +59,9 @@ public struct SiteCheck: Sendable {
   /// A site that does not answer is a verdict, not an error. Nothing is left open when this has returned.
   ///
   /// If as many checks are under way as the environment allows (256), the check first waits for its turn. If as many
-  /// names are being looked up as it allows, the check waits for a thread, no longer than the timeout. The limit is 32
-  /// names, without those that have hung for a second, until 256 have. Neither wait counts toward the timeout.
+  /// names are being looked up as it allows, the check waits for a thread, no longer than the timeout. The limit is 64
+  /// names, without those that have hung for half a second, until 512 threads are at it. Neither wait counts toward the
+  /// timeout.
   ///
   /// - Returns: The verdict.
   /// - Throws: `CancellationError`, at once when the task is cancelled, and nothing else.
