@@ -54,11 +54,9 @@ struct ConnectLookupTests {
     connection.interface = interface
     connection.mark = mark
     // Both before and after: the kernel may still be at work, as at the local route of an address (addrconf_dad_work).
-    var outcome = try lab.connect(connection)
-    var state = try state(lab, connection)
+    var (outcome, state) = (try lab.connect(connection), try state(lab, connection))
     while case let now = try lab.connect(connection), "\(now)" != "\(outcome)" {
-      outcome = now
-      state = try self.state(lab, connection)
+      (outcome, state) = (now, try self.state(lab, connection))
     }
     let words: Comment = "\(state) from \(state.source?.description ?? "none"), but: \(outcome)"
     #expect(state.isReachable == outcome.isSent, words, sourceLocation: sourceLocation)
