@@ -30,11 +30,11 @@ public import DialtoneTesting
 /// Three things differ. Whatever the configuration says, a site is asked directly and not by a proxy, and who may vouch
 /// for it does not matter. The first path to the site is taken: addresses are not raced.
 ///
-/// Only the network's clock moves time, also between the checks of a monitor. Pauses that are drawn from a range have its
-/// middle: after `network.clock.advance(by: .seconds(300))` a site that is fine is checked again, and over a path that
-/// has changed after one and a half times the settling, 750 ms. A pause begins when the monitor has taken in what came
-/// before it: wait until `isChecking` is `false`, or until `current` has changed, and then
-/// move the clock. You can use it from any thread.
+/// Only the network's clock moves time, also between the checks of a monitor. Pauses that are drawn from a range have
+/// its middle: after `network.clock.advance(by: .seconds(300))` a site that is fine is checked again, and over a path
+/// that has changed after one and a half times the settling, 750 ms. A pause begins when the monitor has taken in what
+/// came before it: wait until `isChecking` is `false`, or until `current` has changed, and then move the clock. You can
+/// use it from any thread.
 public final class ScriptedSites: Sendable {
   private struct Script {
     /// One for each check; the last one stays.

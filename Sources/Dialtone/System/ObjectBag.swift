@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// Objects that depend on one thing, in no order. An object may be there several times. Thousands may go at once, so each
-/// is found without a search, unless there are few.
+/// Objects that depend on one thing, in no order. An object may be there several times. Thousands may go at once, so
+/// each is found without a search, unless there are few.
 ///
-/// Invariant: what `places` has is where that object stands; of one that it does not have, or that stands several times,
-/// the rest is searched.
+/// Invariant: what `places` has is where that object stands; of one that it does not have, or that stands several
+/// times, the rest is searched.
 struct ObjectBag<Object: AnyObject> {
   private var objects = Few<Object>()
   /// Empty while there are few: the first hash table of a type takes some 150,000 instructions.
