@@ -169,7 +169,7 @@ struct EngineState {
       forgetTimer()
     case .lookupEnded(let question, let serial, let result):
       guard let name = names.finish(question, serial: serial, result, now: now) else { return }
-      for user in name.users { adopt(name, for: user) }
+      for user in name.users.objects { adopt(name, for: user) }
     }
   }
 
@@ -184,7 +184,7 @@ struct EngineState {
       }
     }
     for name in names.passDeadlines(now: now) {
-      for user in name.users { touch(user) }
+      for user in name.users.objects { touch(user) }
     }
   }
 

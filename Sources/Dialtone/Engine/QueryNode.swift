@@ -15,7 +15,8 @@ final class QueryNode {
   /// Whether path monitors depend on it: an event that touches it touches them.
   var isOfPaths = false
   /// The targets that depend on it.
-  private(set) var users = ObjectBag<TargetRecord>()
+  var users: Few<TargetRecord> { bag.objects }
+  private var bag = ObjectBag<TargetRecord>()
 
   init(_ query: RouteQuery) {
     self.query = query
@@ -31,7 +32,7 @@ final class QueryNode {
 
   var isUsed: Bool { isOfPaths || !users.isEmpty }
 
-  func add(_ user: TargetRecord) { users.insert(user) }
+  func add(_ user: TargetRecord) { bag.insert(user) }
 
-  func remove(_ user: TargetRecord) { users.remove(user) }
+  func remove(_ user: TargetRecord) { bag.remove(user) }
 }

@@ -117,8 +117,10 @@ struct QueryTable {
 
   /// Asks the stale queries, in batches.
   mutating func ask(_ source: any NetworkSource) {
-    for node in stale { node.isStale = false }
-    stale.removeAll { !$0.isUsed }
+    stale.removeAll { node in
+      node.isStale = false
+      return !node.isUsed
+    }
     for start in stride(from: 0, to: stale.count, by: Self.batchSize) {
       batch.removeAll(keepingCapacity: true)
       for node in stale[start..<min(stale.count, start + Self.batchSize)] { batch.append(node.query) }

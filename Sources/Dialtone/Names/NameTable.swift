@@ -53,7 +53,7 @@ struct NameTable<User: AnyObject> {
 
   mutating func detach(_ user: User, from name: Record) {
     name.users.remove(user)
-    if !name.users.isEmpty { return }
+    if !name.users.objects.isEmpty { return }
     records[name.question] = nil
     name.refresh = nil
     name.abandon()

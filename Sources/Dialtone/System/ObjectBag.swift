@@ -7,7 +7,7 @@
 /// Invariant: what `places` has is where that object stands; of one that it does not have, or that stands several
 /// times, the rest is searched.
 struct ObjectBag<Object: AnyObject> {
-  private var objects = Few<Object>()
+  private(set) var objects = Few<Object>()
   /// Empty while there are few: the first hash table of a type takes some 150,000 instructions.
   private var places: [ObjectIdentifier: Int] = [:]
 
@@ -30,11 +30,4 @@ struct ObjectBag<Object: AnyObject> {
     let moved = ObjectIdentifier(objects[place])
     if places[moved] == objects.count { places[moved] = place }
   }
-}
-
-extension ObjectBag: RandomAccessCollection {
-  var startIndex: Int { 0 }
-  var endIndex: Int { objects.count }
-
-  subscript(position: Int) -> Object { objects[position] }
 }

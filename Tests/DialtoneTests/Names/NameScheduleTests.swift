@@ -39,7 +39,7 @@ struct NameScheduleTests {
     table.startLookups(now: 0)
     table.startLookups(now: 9 * Self.second)
     #expect(lookups.begun == ["a 1", "b 2"])
-    #expect(name === same && name.users.count == 2 && table[question("a")] === name && !table.isEmpty)
+    #expect(name === same && name.users.objects.count == 2 && table[question("a")] === name && !table.isEmpty)
   }
 
   @Test func anAnswerIsUsedForFiveMinutesAndThenAskedForAgain() {
@@ -124,7 +124,7 @@ struct NameScheduleTests {
     _ = table.attach(other, to: question("a"), now: 0)
     table.startLookups(now: 0)
     table.detach(user, from: name)
-    #expect(!table.isEmpty && name.users.count == 1 && name.users.first === other && name.lookup != nil)
+    #expect(!table.isEmpty && name.users.objects.count == 1 && name.users.objects.first === other && name.lookup != nil)
     table.detach(other, from: name)
     #expect(table.isEmpty && name.lookup == nil && table[question("a")] == nil)
     // Asked for anew, it is another name: nothing of the old one delays it.

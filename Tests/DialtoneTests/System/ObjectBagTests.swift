@@ -26,10 +26,10 @@ struct ObjectBagTests {
         bag.remove(objects[number])
         counts[number] = max(0, counts[number] - 1)
       }
-      #expect(bag.isEmpty == counts.allSatisfy { $0 == 0 })
+      #expect(bag.objects.isEmpty == counts.allSatisfy { $0 == 0 })
     }
-    for (object, count) in zip(objects, counts) { #expect(bag.count { $0 === object } == count) }
-    #expect(bag.count == counts.reduce(0, +))
+    for (object, count) in zip(objects, counts) { #expect(bag.objects.count { $0 === object } == count) }
+    #expect(bag.objects.count == counts.reduce(0, +))
   }
 
   /// If each were searched for, this would take ten thousand million steps.
@@ -39,6 +39,6 @@ struct ObjectBagTests {
     var bag = ObjectBag<Object>()
     for object in objects { bag.insert(object) }
     for object in objects { bag.remove(object) }
-    #expect(bag.isEmpty)
+    #expect(bag.objects.isEmpty)
   }
 }
