@@ -140,7 +140,8 @@ struct ConnectLookup {
     case .reachable: return state.source == source ? state : nil
     // Another source may be the address that is missing; or the one that the kernel chose cannot be a source there,
     // such as a loopback address, which it says as it says blackhole (EINVAL).
-    case .unreachable, .requiresConnection: return state.reason == .noAddress || state.reason == .blackhole ? nil : state
+    case .unreachable, .requiresConnection:
+      return state.reason == .noAddress || state.reason == .blackhole ? nil : state
     case .undetermined: return nil
     }
   }
