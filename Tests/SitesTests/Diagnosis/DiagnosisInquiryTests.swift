@@ -58,6 +58,8 @@ struct DiagnosisInquiryTests {
       (Self.server(.mismatched), true), (Self.server(.refused(Self.others)), true),
       (Self.server(.refused(Self.own)), false), (Self.server(.silent), false), (Self.server(.forbidden), false),
       (Self.beyond(.answer), true), (Self.beyond(.silent), false), (Self.beyond(.failed(99)), false),
+      // What this machine says itself came from nobody.
+      (Self.beyond(.refused(Self.others)), true), (Self.beyond(.refused(Self.own)), false),
     ]
     for (finding, isHeard) in rows {
       #expect(inquiry([known, finding]).isUnsure(.ipv4) == !isHeard, "\(finding)")
