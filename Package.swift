@@ -33,10 +33,10 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     // A clone has none of these: they are fetched for the traits HTTPClient, GRPC and Services.
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
     .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -160,7 +160,7 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
       dependencies: [
         "CDialtoneSystem", "Dialtone", "Netlink", "SitesTrait",
       ] + products(of: "swift-nio", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS")
-        + products(of: "swift-nio-ssl", "NIOSSL")),
+        + products(of: "swift-nio-http2", "NIOHPACK", "NIOHTTP2") + products(of: "swift-nio-ssl", "NIOSSL")),
     // What is wrong between this machine and a target: findings, rules, verdicts.
     .target(name: "DialtoneDiagnosis", dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneSites", "Netlink"]),
     // Says which trait is missing, where it is. Nothing else.

@@ -282,7 +282,7 @@ struct ScriptedCheck {
     func head(_ status: Int, _ location: String?, _ length: Int) -> Event {
       let locations = location.map { [$0] } ?? []
       let head = VerdictRules.Head(method: method, status: status, locations: locations, contentLength: length)
-      return .head(head, isHTTP1: true)
+      return .head(head, isHTTP: true)
     }
     switch answer.storage {
     case .failure(let kind, .request?, let error): play(.fail(kind, .request, error))

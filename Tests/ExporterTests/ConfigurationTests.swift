@@ -76,7 +76,7 @@ struct ConfigurationTests {
     ("modules:\n  a:\n    prober: http\n    http:\n      body: x\n", 5, "body"),
     ("modules:\n  a:\n    prober: http\n    http:\n      basic_auth: {username: x}\n", 5, "basic_auth"),
     ("modules:\n  a:\n    prober: http\n    http:\n      proxy_url: http://p/\n", 5, "proxy_url"),
-    ("modules:\n  a:\n    prober: http\n    http:\n      valid_http_versions: [HTTP/2.0]\n", 5, "HTTP/1.1"),
+    ("modules:\n  a:\n    prober: http\n    http:\n      valid_http_versions: [HTTP/3.0]\n", 5, "HTTP/1.1"),
     ("modules:\n  a:\n    prober: http\n    http:\n      valid_status_codes: [99]\n", 5, "99"),
     // YAML 1.1: 200 in octal.
     ("modules:\n  a:\n    prober: http\n    http:\n      valid_status_codes: [0310]\n", 5, "0310"),

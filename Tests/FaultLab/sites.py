@@ -6,6 +6,8 @@ import struct
 import threading
 import time
 
+import http2
+
 MARK = b"Hello from the site"
 
 
@@ -59,6 +61,8 @@ class Site:
         self.mode, _, self.value = self.mode.partition("=")
         self.context, self.network, self.machine, self.count = context, network, machine, 0
         self.lock = threading.Lock()
+        if self.mode.startswith("h2-"):
+            context.set_alpn_protocols(["h2"] if self.mode == "h2-alone" else ["h2", "http/1.1"])
         if self.mode == "wants-certificate":
             context.verify_mode, self.mode = ssl.CERT_REQUIRED, "ok"
         server = network.socket(machine, socket.AF_INET6, socket.SOCK_STREAM)
@@ -119,6 +123,10 @@ class Site:
             return client.sendall(b"\x15\x03\x01\x00\x02\x02\x28")
         if self.context:
             client = self.context.wrap_socket(client, server_side=True)
+            if client.selected_alpn_protocol() == "h2":
+                return http2.serve(client, mode.removeprefix("h2-"), MARK)
+            if mode.startswith("h2-"):
+                mode = "ok"
         if mode == "mute-after-tls":
             threading.Event().wait()
         data = b""

@@ -6,7 +6,7 @@ import TestSupport
 import Foundation
 package import NetworkLab
 
-/// A real nginx in a lab, on ports 80 and 443 (TLS) of all its addresses. It ends with this object.
+/// A real nginx in a lab, on ports 80, 443 (TLS) and 444 (TLS, HTTP/2) of all its addresses. It ends with this object.
 package final class NginxServer: Sendable {
   private let folder: URL
   private let process: LabProcess
@@ -35,7 +35,7 @@ package final class NginxServer: Sendable {
   }()
 
   /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511, /get-only (405 for HEAD) and, if it
-  /// can, /compressed (the same page, always with gzip). Every other path is not found.
+  /// can, /compressed (the same page, always with gzip). Every other path is not found, but for /large.
   package init(as identity: SiteIdentity, in lab: NetworkLab) async throws {
     guard let path = Self.path else { throw LabError("nginx is not installed") }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-nginx-\(UUID())")
@@ -47,6 +47,7 @@ package final class NginxServer: Sendable {
       try write(identity.certificates, "chain.pem")
       try write(identity.key, "key.pem")
       try write(Self.configuration, "nginx.conf")
+      try Data(repeating: 0x2E, count: Self.largeCount).write(to: folder.appendingPathComponent("large"))
       try Data(Self.gzippedPage).write(to: folder.appendingPathComponent("compressed.gz"))
       let process = try lab.spawn(path, ["-p", folder.path, "-c", "nginx.conf", "-e", "error.log"])
       // nginx writes this file when it listens.
@@ -70,6 +71,9 @@ package final class NginxServer: Sendable {
     _ = try? FileManager.default.removeItem(at: folder)
   }
 
+  /// The bytes of /large: many windows of HTTP/2 (RFC 9113, 6.9.2).
+  package static let largeCount = 1 << 20
+
   /// `printf '<html>the site</html>\n' | gzip -9n`
   private static let gzippedPage: [UInt8] = [
     0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xB3, 0xC9, 0x28, 0xC9, 0xCD, 0xB1, 0x2B, 0xC9,
@@ -90,6 +94,7 @@ package final class NginxServer: Sendable {
       server {
         listen 80;
         listen 443 ssl;
+        listen 444 ssl http2;
         ssl_certificate chain.pem;
         ssl_certificate_key key.pem;
         default_type text/html;
@@ -98,6 +103,7 @@ package final class NginxServer: Sendable {
         location = /302 { return 302 http://login.example/; }
         location = /same { return 302 /; }
         location = /511 { return 511; }
+        location = /large { root .; }
         location = /get-only { if ($request_method = HEAD) { return 405; } return 200 "<html>the site</html>\\n"; }
         \(hasGzipStatic ? "location = /compressed { root .; gzip_static always; }" : "")
       }

@@ -30,13 +30,14 @@ package struct SiteIdentity: Sendable {
   /// With an authority, as PEM, it only admits clients with a certificate of that authority.
   func context(
     minimum: TLSVersion = .tlsv12, maximum: TLSVersion? = nil, keyExchange: SiteKeyExchange = .any,
-    clientAuthority: String? = nil
+    clientAuthority: String? = nil, protocols: [String] = []
   ) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificates.utf8)).map { .certificate($0) },
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
     configuration.minimumTLSVersion = minimum
     configuration.maximumTLSVersion = maximum
+    configuration.applicationProtocols = protocols
     if keyExchange == .p521 { configuration.curves = [.secp521r1] }
     if let clientAuthority {
       configuration.certificateVerification = .noHostnameVerification

@@ -25,16 +25,17 @@ package final class SiteServer: Sendable {
   /// Listens on that address, in the lab or else in the test's own network.
   ///
   /// With an identity it speaks TLS in these versions. With an authority of clients it only admits clients with a
-  /// certificate of that authority. If `recording` is false it only counts, for thousands of connections.
+  /// certificate of that authority. With protocols it chooses one by ALPN (RFC 7301). If `recording` is false it only
+  /// counts, for thousands of connections.
   package init(
     _ behaviour: SiteBehaviour, as identity: SiteIdentity? = nil, tls versions: ClosedRange<SiteTLSVersion> = .modern,
-    keyExchange: SiteKeyExchange = .any, clientAuthority: String? = nil,
+    keyExchange: SiteKeyExchange = .any, clientAuthority: String? = nil, protocols: [String] = [],
     at address: String = "127.0.0.1", port: Int = 0, in lab: NetworkLab? = nil, recording: Bool = true
   ) async throws {
     let record = SiteServerRecord(isRecording: recording)
     let context = try identity?.context(
       minimum: versions.lowerBound.value, maximum: versions.upperBound.value, keyExchange: keyExchange,
-      clientAuthority: clientAuthority)
+      clientAuthority: clientAuthority, protocols: protocols)
     let listen: @Sendable () -> EventLoopFuture<any Channel> = {
       Self.bootstrap(behaviour, context, record).bind(host: address, port: port)
     }

@@ -76,7 +76,7 @@ struct ExportRunner {
   private static func words(for address: ListenAddress) -> String {
     switch address {
     case .network(let address, let port):
-      address.map { $0.family == .ipv6 ? "[\($0)]:\(port)" : "\($0):\(port)" } ?? ":\(port)"
+      address.map { "\(ReachabilityTarget.address($0, port: port))" } ?? ":\(port)"
     case .path(let path): "unix:\(TerminalText.visible(path))"
     case .inherited(let number): "the socket \(number) of the service manager"
     }

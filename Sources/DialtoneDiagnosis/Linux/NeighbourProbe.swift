@@ -50,9 +50,9 @@ struct NeighbourProbe {
     var ways = inquiry.openWays.filter { !isSecondLook || inquiry.isUnsure($0.target.family) }
       .flatMap { $0.byEachHop(witness) }.map { Way(kernel: $0) }
     for index in ways.indices {
-      guard let neighbour = ways[index].kernel.neighbour, neighbour.isResolved, let link = ways[index].kernel.link
+      guard let neighbour = ways[index].kernel.neighbour, neighbour.isResolved, let link = ways[index].kernel.link,
+        let woken = DatagramProbe.wake(neighbour.address, link: link.index)
       else { continue }
-      guard let woken = DatagramProbe.wake(neighbour.address, link: link.index) else { continue }
       ways[index].sockets = [woken]
       if isSecondLook {
         ways[index].sockets.append(

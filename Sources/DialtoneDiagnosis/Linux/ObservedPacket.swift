@@ -29,7 +29,6 @@ enum ObservedPacket: Equatable, Sendable {
     /// `nil` without the flag ACK.
     var acknowledgement: UInt32?
     var isSYN: Bool
-    var isRST: Bool
   }
 
   case segment(Segment)
@@ -151,10 +150,9 @@ enum ObservedPacket: Equatable, Sendable {
       if isChecked { return true }
       guard bytes.count >= length else { return false }
       var sum = InternetChecksum(bytes.prefix(length))
-      sum.add(source)
-      sum.add(destination)
-      sum.add(UInt64(length))
-      sum.add(UInt64(number))
+      for part in [source.high, source.low, destination.high, destination.low, UInt64(length), UInt64(number)] {
+        sum.add(part)
+      }
       return sum.isRight
     }
   }
@@ -180,7 +178,7 @@ enum ObservedPacket: Equatable, Sendable {
     self = .segment(
       Segment(
         endpoints: endpoints, sequence: sequence, acknowledgement: flags & Self.ack == 0 ? nil : acknowledgement,
-        isSYN: flags & Self.syn != 0, isRST: flags & Self.rst != 0))
+        isSYN: flags & Self.syn != 0))
   }
 
   /// The flags of a segment (RFC 9293, 3.1).
@@ -218,20 +216,11 @@ private struct InternetChecksum {
   private var sum: UInt64 = 0
 
   init(_ bytes: ArraySlice<UInt8>) {
-    var isHigh = true
-    for byte in bytes {
-      sum += isHigh ? UInt64(byte) << 8 : UInt64(byte)
-      isHigh.toggle()
-    }
+    for (offset, byte) in bytes.enumerated() { sum += UInt64(byte) << (offset % 2 == 0 ? 8 : 0) }
   }
 
   mutating func add(_ value: UInt64) {
     for shift in stride(from: UInt64(0), to: 64, by: 16) { sum += (value >> shift) & 0xFFFF }
-  }
-
-  mutating func add(_ address: IPAddressBits) {
-    add(address.high)
-    add(address.low)
   }
 
   var isRight: Bool {

@@ -11,9 +11,7 @@ internal import DialtoneSites
 struct PortalProbe {
   /// Addresses for documentation alone (RFC 5737; RFC 9637). Some networks use one of the ranges all the same, so two
   /// of IPv4 are asked, and both have to answer.
-  private static let hosts = ["198.51.100.254", "203.0.113.254", "192.0.2.254", "3fff::fffe"].compactMap {
-    IPAddress($0)
-  }
+  private static let hosts = ["198.51.100.254", "203.0.113.254", "192.0.2.254", "3fff::fffe"].compactMap(IPAddress.init)
   private static let count = 2
   /// How long it may take, in milliseconds: a portal is near.
   private static let longest: Int64 = 800

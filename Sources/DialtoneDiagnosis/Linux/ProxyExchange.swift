@@ -33,11 +33,8 @@ struct ProxyExchange: Sendable {
     } catch {
       return [finding("", .unreadable)]
     }
-    let name =
-      switch server.host {
-      case .name(let name): "\(name.text):\(server.port)"
-      case .address(let address): Words.endpoint(address, server.port)
-      }
+    var name = "\(server.host.text):\(server.port)"
+    if case .address(let address) = server.host { name = Words.endpoint(address, server.port) }
     // One of SOCKS that wants an address cannot be asked without one.
     if inquiry.subject.url != nil, server.wantsAddress, inquiry.addresses.isEmpty { return [] }
     let timeout = min(Self.longest, inquiry.rest * 4 / 5)

@@ -7,8 +7,6 @@ internal import DialtoneSites
 
 /// Checks the site, again in other ways if that fails.
 struct SiteExchange: Sendable {
-  /// How long one check takes at most: programs have no more patience with a site.
-  private static let longest = Duration.seconds(30)
   /// How long it may take before it is asked once more, with more patience.
   private static let soon = Duration.milliseconds(1_200)
   /// How long nothing may come of a page that still goes on.
@@ -41,6 +39,9 @@ struct SiteExchange: Sendable {
       {
         try await tryAgain(url, &finding)
       }
+      if finding.isHTTP2, finding.successes == 0, [.request, .response, .body].contains(verdict.stage) {
+        try await tryHTTP1(url, &finding)
+      }
       return [.site(finding)]
     } catch {
       // Only a cancellation throws here: the configuration is a usual one.
@@ -50,8 +51,10 @@ struct SiteExchange: Sendable {
 
   private func ask(_ url: SiteURL) async throws -> SiteFinding {
     // The first check leaves time for others, so a second one waits longer, for a site that is slow.
+    // Over HTTP/1.1: what HTTP/2 alone does not bring comes then.
     async let patient = inquiry.isConnected ? askPatiently(url) : nil
-    var first = try await check(url, timeout: .nanoseconds(inquiry.isSlow ? rest - Self.margin * 10 : rest * 2 / 5))
+    let share = inquiry.isSlow ? rest - Self.margin * 10 : rest * 2 / 5
+    var first = try await inquiry.check(url, timeout: .nanoseconds(share))
     // A page that goes on, however slowly, may have no end, as events have none: that it begins is enough.
     let hasEvents = first.details.value(of: "content-type")?.hasPrefix("text/event-stream") ?? false
     if first.verdict.stage == .body, SiteFinding.isStalled(first.verdict), let progress = first.details.progress,
@@ -62,6 +65,7 @@ struct SiteExchange: Sendable {
     }
     var finding = SiteFinding(first.verdict, stalls: stall(first), clock: .read())
     finding.resent = first.details.progress?.resent ?? 0
+    finding.isHTTP2 = first.details.isHTTP2
     // What this machine itself holds back has no other size.
     if finding.isHeldHere { return finding }
     if finding.hasStalled { try await trySmall(url, &finding) }
@@ -75,15 +79,18 @@ struct SiteExchange: Sendable {
   /// Asks once more, if the first check has not ended soon and cancelled it, and waits for as long as there is time.
   private func askPatiently(_ url: SiteURL) async throws -> CheckOutcome? {
     try await Task.sleep(for: Self.soon)
-    return try await check(url, timeout: .nanoseconds(rest - Self.margin * 10))
+    return try await inquiry.check(url, timeout: .nanoseconds(rest - Self.margin * 10), offersHTTP2: false)
   }
 
   /// An answer that took longer than the first check had is one of a slow site, and no sign that it fails at times.
   private func take(_ outcome: CheckOutcome, _ finding: inout SiteFinding) {
     let needed = outcome.verdict.timings.total ?? .zero
-    if SiteFinding.isAnswered(outcome.verdict), let given = finding.verdict.timings.total, needed > given {
+    let isAnswered = SiteFinding.isAnswered(outcome.verdict)
+    if isAnswered, let given = finding.verdict.timings.total, needed > given {
       finding = SiteFinding(outcome.verdict, clock: finding.clock)
       finding.resent = outcome.details.progress?.resent ?? 0
+    } else if isAnswered, finding.isHTTP2 {
+      finding.http1Verdicts.append(outcome.verdict)
     } else {
       finding.laterVerdicts.append(outcome.verdict)
       finding.stalls += stall(outcome)
@@ -93,6 +100,17 @@ struct SiteExchange: Sendable {
   /// Tries whether it fails each time.
   private func tryAgain(_ url: SiteURL, _ finding: inout SiteFinding) async throws {
     for _ in 0..<2 where rest > Self.margin * 5 {
+      try await tryUsual(url, count: 1, timeout: .nanoseconds(rest / 3), &finding)
+    }
+  }
+
+  /// Tries in turn whether it fails without HTTP/2, too.
+  private func tryHTTP1(_ url: SiteURL, _ finding: inout SiteFinding) async throws {
+    while finding.http1Verdicts.count < 2, finding.http1Verdicts.allSatisfy(SiteFinding.isGood),
+      finding.successes == 0, rest > Self.margin * 5
+    {
+      let verdict = try await inquiry.check(url, timeout: .nanoseconds(rest / 3), offersHTTP2: false).verdict
+      finding.http1Verdicts.append(verdict)
       try await tryUsual(url, count: 1, timeout: .nanoseconds(rest / 3), &finding)
     }
   }
@@ -117,8 +135,8 @@ struct SiteExchange: Sendable {
       if rest <= Self.margin { return nil }
       // Small packets bring a page slowly: that it begins is enough, if usual ones did not bring that.
       let small = try await inquiry.check(
-        url, timeout: min(Self.longest, .nanoseconds((rest - Self.margin) * 2 / 5)),
-        maximumSegment: Self.smallSegment, readsBody: finding.verdict.stage == .body
+        url, timeout: .nanoseconds((rest - Self.margin) * 2 / 5), maximumSegment: Self.smallSegment,
+        readsBody: finding.verdict.stage == .body
       ).verdict
       finding.smallVerdicts.append(small)
       guard SiteFinding.isAnswered(small), let total = small.timings.total else { return nil }
@@ -130,7 +148,7 @@ struct SiteExchange: Sendable {
   /// Makes so many usual checks at the same time.
   private func tryUsual(_ url: SiteURL, count: Int, timeout: Duration, _ finding: inout SiteFinding) async throws {
     try await withThrowingTaskGroup(of: CheckOutcome.self) { group in
-      for _ in 0..<count { group.addTask { try await check(url, timeout: timeout) } }
+      for _ in 0..<count { group.addTask { try await inquiry.check(url, timeout: timeout) } }
       for try await outcome in group {
         finding.laterVerdicts.append(outcome.verdict)
         finding.stalls += stall(outcome)
@@ -144,19 +162,19 @@ struct SiteExchange: Sendable {
     if progress.isUnsent { return [.unsent] }
     return [progress.isUnacknowledged ? .unacknowledged : progress.hasGap ? .incomplete : .acknowledged]
   }
-
-  private func check(_ url: SiteURL, timeout: Duration) async throws -> CheckOutcome {
-    try await inquiry.check(url, timeout: min(Self.longest, timeout))
-  }
 }
 
 extension DiagnosisInquiry {
-  /// Asks a site as programs do: for the whole answer, of which the beginning is read.
+  /// How long one check takes at most: programs have no more patience with a site.
+  private static let longest = Duration.seconds(30)
+
+  /// Asks a site as programs do: for the whole answer, of which the beginning is read, over HTTP/2 if the site takes it.
   func check(
-    _ url: SiteURL, timeout: Duration, by proxy: ProxyServer? = nil, maximumSegment: Int? = nil, readsBody: Bool = true
+    _ url: SiteURL, timeout: Duration, by proxy: ProxyServer? = nil, maximumSegment: Int? = nil, readsBody: Bool = true,
+    offersHTTP2: Bool = true
   ) async throws -> CheckOutcome {
     // In tenths of a second, as it is told.
-    let tenths = timeout.nanosecondsClamped / 100_000_000
+    let tenths = min(Self.longest, timeout).nanosecondsClamped / 100_000_000
     var check = SiteCheckConfiguration(timeout: tenths > 0 ? .milliseconds(tenths * 100) : .milliseconds(1))
     check.method = .get
     // A dormant link carries packets, for all that the kernel does about it.
@@ -170,6 +188,7 @@ extension DiagnosisInquiry {
     check.maximumSegment = maximumSegment
     // Programs try what the system's resolver says, in its order.
     if proxy == nil, case .addresses? = name?.system { check.addresses = addresses }
+    check.offersHTTP2 = offersHTTP2
     if readsBody {
       var inspection = SiteInspection()
       inspection.readsBeginning = true

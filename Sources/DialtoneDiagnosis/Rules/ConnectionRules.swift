@@ -135,7 +135,11 @@ enum ConnectionRules {
     guard statement.meaning == .hostUnreachable, finding.isNeighbourFailed else {
       return (.forbidden(attempt), .fault, .localFirewall)
     }
-    return finding.gateway.map { (.gatewaySilent($0), .fault, .gatewaySilent) }
+    return neighbourSilent(finding, attempt)
+  }
+
+  private static func neighbourSilent(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) -> Judgement {
+    finding.gateway.map { (.gatewaySilent($0), .fault, .gatewaySilent) }
       ?? (.hostAbsent(attempt.address), .fault, .hostAbsent)
   }
 
@@ -145,10 +149,7 @@ enum ConnectionRules {
     if finding.isDatagramForbidden, attempt.sight?.hasLeft != true {
       return (.neverLeaves(attempt), .fault, .localFirewall)
     }
-    if finding.isNeighbourFailed {
-      return finding.gateway.map { (.gatewaySilent($0), .fault, .gatewaySilent) }
-        ?? (.hostAbsent(attempt.address), .fault, .hostAbsent)
-    }
+    if finding.isNeighbourFailed { return neighbourSilent(finding, attempt) }
     if finding.isHurried { return (.hurried, .skipped, nil) }
     // Where nothing listens the kernel refuses.
     if finding.isOwn, finding.listeners?.isEmpty == true || finding.hasListener(for: attempt) {

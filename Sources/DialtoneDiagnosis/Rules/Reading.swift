@@ -176,14 +176,13 @@ struct Reading: Hashable, Sendable {
     let family = finding.target.family
     switch finding.result {
     case .link(let link): return judge(link, isHeard: context.isHeard(family))
-    case .address(.works), .address(.notNeeded): return (.ok, nil)
+    case .address(.works), .address(.notNeeded), .rule(.passes), .rule(.none), .source(.address): return (.ok, nil)
     case .address(.deprecated): return (.doubtful, nil)
     case .address(.onPort): return context.isHeard(family) ? (.doubtful, nil) : (.fault, .noAddress)
-    case .address(.missing), .address(.linkLocal), .address(.tentative): return (.fault, .noAddress)
+    case .address(.missing), .address(.linkLocal), .address(.tentative), .source(.missing): return (.fault, .noAddress)
     case .address(.duplicate): return (.fault, .duplicateAddress)
-    case .rule(.passes), .rule(.none): return (.ok, nil)
     case .rule(.refuses): return (.fault, .ruleRefuses)
-    case .rule(.unknown): return (.skipped, nil)
+    case .rule(.unknown), .source(.unknown): return (.skipped, nil)
     // Nothing has got out by it, nor been redirected by netfilter.
     case .route(.leads) where finding.leadsNowhere && !context.connected.contains(family):
       return (.fault, .routeRefuses)
@@ -191,13 +190,10 @@ struct Reading: Hashable, Sendable {
     case .route(.missing): return (.fault, .noRoute)
     case .route(.refuses), .route(.unexplained): return (.fault, .routeRefuses)
     case .route(.dead): return (.fault, .routeDead)
-    case .source(.address): return (.ok, nil)
     // Nobody may have a way back to it.
     case .source(.foreign), .source(.otherNetwork):
       return context.isSilent(family) ? (.fault, .noAddress) : (.doubtful, nil)
-    case .source(.missing): return (.fault, .noAddress)
     case .source(.refused): return (.fault, .noRoute)
-    case .source(.unknown): return (.skipped, nil)
     case .neighbour(let neighbour):
       // It may have no way back to such an address, and answers ARP all the same.
       let isExcused = context.foreignSources.contains(family) && finding.evidence?.wasNeighbourThere == true

@@ -40,6 +40,8 @@ enum SiteMeaning: Hashable, Sendable {
   case redirected
   case stalled
   case malformed
+  /// It answers over HTTP/1.1, and over HTTP/2 it does not.
+  case http2Fails
   case noRequest
 }
 
@@ -122,6 +124,7 @@ enum SiteRules {
       }
       if verdict.error?.code == .trustUnreadable { return (.trustUnreadable, .fault, .tlsCertificate) }
       return (.tlsFails, .fault, verdict.error?.isInDispute == true ? nil : .siteFault)
+    case .failed where [.request, .response, .body].contains(verdict.stage): return (.proven, .ok, nil)
     default: return (.noTLS, .skipped, nil)
     }
   }
@@ -145,6 +148,7 @@ enum SiteRules {
     case (.network?, _):
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
     case (nil, .request?), (nil, .response?), (nil, .body?):
+      if finding.isHTTP2Broken { return (.http2Fails, .fault, .siteFault) }
       if SiteFinding.isStalled(verdict), finding.isHeldHere { return (.held, .fault, .localFirewall) }
       if SiteFinding.isStalled(verdict), finding.hasLostPackets { return (.swallowed, .fault, .silent) }
       let isOwnLimit = verdict.error?.code == .headersTooLarge

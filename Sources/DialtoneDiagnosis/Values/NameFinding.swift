@@ -128,7 +128,7 @@ public struct NameFinding: Hashable, Sendable {
   /// The name with the search domain for which there was an answer.
   public var foundAs: String?
   /// All names that were asked for.
-  public var tried: [String]
+  public var tried: [String] = []
   /// The name servers of this machine, in their order.
   public var servers: [Server]
   /// The addresses of the name that servers and files have.
@@ -140,7 +140,7 @@ public struct NameFinding: Hashable, Sendable {
   /// Whether only the root was asked for, to see whether the servers answer at all.
   public var isRootOnly: Bool
   /// Whether the time was up before a server had its time to answer.
-  public var isHurried: Bool
+  public var isHurried = false
 
   /// Whether programs begin with any server, not with the first.
   var rotates = false
@@ -151,18 +151,15 @@ public struct NameFinding: Hashable, Sendable {
 
   /// Makes a finding.
   public init(
-    name: String, source: Source = .dns, foundAs: String? = nil, tried: [String] = [], servers: [Server] = [],
-    addresses: [IPAddress] = [], system: SystemReply? = nil, isRootOnly: Bool = false, isHurried: Bool = false
+    name: String, source: Source = .dns, servers: [Server] = [], addresses: [IPAddress] = [],
+    system: SystemReply? = nil, isRootOnly: Bool = false
   ) {
     self.name = name
     self.source = source
-    self.foundAs = foundAs
-    self.tried = tried
     self.servers = servers
     self.addresses = addresses
     self.system = system
     self.isRootOnly = isRootOnly
-    self.isHurried = isHurried
   }
 }
 

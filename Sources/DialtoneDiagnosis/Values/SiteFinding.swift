@@ -42,12 +42,16 @@ public struct SiteFinding: Hashable, Sendable {
   public var smallVerdicts: [SiteVerdict]
   /// The verdicts of further usual checks, if the first failed and something else did not.
   public var laterVerdicts: [SiteVerdict]
+  /// The verdicts of checks over HTTP/1.1, if the usual ones are over HTTP/2, and fail.
+  public var http1Verdicts: [SiteVerdict] = []
   /// How the usual checks stopped that got no answer in time, as far as the kernel told.
   public var stalls: [Stall]
   /// What is known of this machine's clock.
   public var clock: Clock?
   /// Whether somebody answers the same over http for addresses that nobody has, so that it need not be the site.
   var isAnsweredForAll = false
+  /// Whether the site chose HTTP/2 in the first check.
+  var isHTTP2 = false
   /// How many segments the kernel has sent again in one exchange, at most.
   var resent = 0
 
@@ -89,6 +93,12 @@ extension SiteFinding {
   var isHeldHere: Bool { !stalls.isEmpty && stalls.allSatisfy { $0 == .unsent } }
 
   var hasStalled: Bool { Self.isStalled(verdict) }
+
+  /// Whether the site works over HTTP/1.1, each time, and over HTTP/2 never.
+  var isHTTP2Broken: Bool {
+    !http1Verdicts.isEmpty && http1Verdicts.allSatisfy(Self.isGood)
+      && !(usual + smallVerdicts).contains(where: Self.isGood)
+  }
 
   /// Whether no check got an answer, nor waited for as long as a site may take.
   var isHurried: Bool {

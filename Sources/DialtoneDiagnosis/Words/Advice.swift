@@ -95,11 +95,7 @@ enum Advice {
     case .connection(let connection): connection.attempts.first.map { "\($0.address)" }
     case .beyond(let beyond): beyond.questions.first.map { "\($0.server)" }
     case .name(let name): name.name
-    case .site(let site):
-      switch site.verdict.url.host {
-      case .name(let name): name.text
-      case .address(let address): "\(address)"
-      }
+    case .site(let site): site.verdict.url.host.text
     default: nil
     }
   }

@@ -71,7 +71,7 @@ enum Facts {
     case .route:
       guard let route = evidence.route else { return [] }
       return [
-        text("table", RouteTableName.text(route.table)), text("type", name(route.type)),
+        text("table", RouteTableName.text(route.table)), text("type", route.type.description),
         text("destination", destination(route, finding.target.family)), number("metric", route.metric),
         number("nexthop", route.nexthopID), list("hops", route.hops.map(words)),
         number("expiresInSeconds", route.expiresIn),
@@ -205,10 +205,10 @@ extension Facts {
 
   static func details(_ name: String, _ evidence: KernelEvidence?) -> String {
     guard let link = evidence?.links.first(where: { $0.name == name }) else { return "" }
-    var parts: [String] = []
-    if let speed = link.speed { parts.append("\(speed) Mbit/s") }
-    if let isFullDuplex = link.isFullDuplex { parts.append(isFullDuplex ? "full duplex" : "half duplex") }
-    if let mtu = link.mtu { parts.append("MTU \(mtu)") }
+    let parts = [
+      link.speed.map { "\($0) Mbit/s" }, link.isFullDuplex.map { $0 ? "full duplex" : "half duplex" },
+      link.mtu.map { "MTU \($0)" },
+    ].compactMap(\.self)
     return parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
   }
 
@@ -237,7 +237,7 @@ extension Facts {
 
   private static func words(_ route: KernelEvidence.RouteFacts, _ family: IPAddress.Family) -> String {
     let name = destination(route, family)
-    var parts = route.type == .unicast ? [name] : [Self.name(route.type), name]
+    var parts = route.type == .unicast ? [name] : ["\(route.type)", name]
     parts += route.hops.map(words)
     if let metric = route.metric, metric > 0 { parts.append("metric \(metric)") }
     return parts.joined(separator: " ") + " (table \(RouteTableName.text(route.table)))"
@@ -253,11 +253,4 @@ extension Facts {
     let isHost = route.prefixLength == (family == .ipv4 ? 32 : 128)
     return isHost ? destination.description : "\(destination)/\(route.prefixLength)"
   }
-
-  private static let types: [RouteType: String] = [
-    .unicast: "unicast", .local: "local", .broadcast: "broadcast", .anycast: "anycast", .multicast: "multicast",
-    .unreachable: "unreachable", .prohibit: "prohibit", .blackhole: "blackhole", .throw: "throw",
-  ]
-
-  private static func name(_ type: RouteType) -> String { types[type] ?? "type \(type.rawValue)" }
 }

@@ -50,6 +50,8 @@ extension Words {
         : "the site \(site) takes the request, and does not answer"
     case .malformed where verdict.error?.code == .headersTooLarge: return "the answer of \(site) is not read: \(reason)"
     case .malformed: return "the site \(site) gives no proper answer: \(reason)"
+    case .http2Fails:
+      return "the site \(site) works over HTTP/1.1, and fails over HTTP/2, which most programs prefer: \(reason)"
     case .noRequest: return "it did not come to a request"
     }
   }

@@ -298,7 +298,7 @@ extension Words {
   }
 
   static func endpoint(_ address: IPAddress, _ port: UInt16) -> String {
-    address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+    "\(ReachabilityTarget.address(address, port: port))"
   }
 
   static func endpoint(_ attempt: ConnectionFinding.Attempt) -> String { endpoint(attempt.address, attempt.port) }

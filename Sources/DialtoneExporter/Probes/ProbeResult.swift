@@ -104,7 +104,7 @@ package struct ProbeResult: Sendable {
         Double(details?.bodyLength ?? 0)),
       MetricFamily(
         "probe_http_version", "Returns the version of HTTP of the probe response", .gauge,
-        hasAnswer ? details?.minorVersion == 0 ? 1 : 1.1 : 0),
+        hasAnswer ? details?.version ?? 1.1 : 0),
     ]
     if let modified = details?.value(of: "last-modified").flatMap(HTTPDate.seconds) {
       families.append(

@@ -78,6 +78,8 @@ package struct Prober: Sendable {
     configuration.trust = module.trust
     configuration.method = module.method
     configuration.expectation = module.statuses.isEmpty ? .success : .statuses(module.statuses)
+    // Over HTTP/1.1 a check costs less.
+    configuration.offersHTTP2 = module.versions.contains("HTTP/2.0") && !module.versions.contains("HTTP/1.1")
     configuration.userAgent = "Dialtone/\(DialtoneLibraryVersion.current)"
     var inspection = SiteInspection()
     inspection.endsWithConnection = module.prober == .tcp
@@ -195,7 +197,7 @@ package struct Prober: Sendable {
         reason = "status"
       }
       if reason == nil, module.readsBody { reason = judgeBody(details) }
-      let version = "HTTP/1.\(details.minorVersion ?? 1)"
+      let version = "HTTP/\(details.version)"
       if reason == nil, !module.versions.isEmpty, !module.versions.contains(version) { reason = "http-version" }
       let hasTLS = details.tlsVersion != nil
       if reason == nil, hasTLS ? module.failsWithTLS : module.failsWithoutTLS { reason = hasTLS ? "tls" : "no-tls" }

@@ -92,8 +92,8 @@ private struct ModuleReader {
         })
     case "valid_http_versions":
       module.versions = try value.items().map { item throws(ConfigurationError) in try item.string() }
-      if !module.versions.isEmpty, Set(module.versions).isDisjoint(with: ["HTTP/1.0", "HTTP/1.1"]) {
-        throw key.refusal("Dialtone speaks HTTP/1.1, so no target would pass; add \"HTTP/1.1\"")
+      if !module.versions.isEmpty, Set(module.versions).isDisjoint(with: ["HTTP/1.0", "HTTP/1.1", "HTTP/2.0"]) {
+        throw key.refusal("Dialtone speaks HTTP/1.1 and HTTP/2, so no target would pass; add \"HTTP/1.1\"")
       }
     case "fail_if_ssl": module.failsWithTLS = try value.boolean(key.text)
     case "fail_if_not_ssl": module.failsWithoutTLS = try value.boolean(key.text)

@@ -25,6 +25,8 @@ extension SiteError {
       // In TLS 1.3 a client is done before the server has judged its certificate, or the lack of one (RFC 8446,
       // 4.4.2.4).
       self.init(refusedBy: reason)
+    } else if let error = SiteError(ofHTTP2: error) {
+      self = error
     } else {
       self.init(.connectionLost, "the connection broke off")
     }

@@ -48,7 +48,7 @@ final class CheckRun {
 
   init(
     _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, _ engine: SiteEngine,
-    _ loop: any EventLoop, _ report: @escaping (Result<CheckOutcome, any Error>) -> Void
+    _ loop: any EventLoop, _ start: NIODeadline, _ report: @escaping (Result<CheckOutcome, any Error>) -> Void
   ) {
     self.url = url
     self.configuration = configuration
@@ -56,7 +56,9 @@ final class CheckRun {
     self.engine = engine
     self.loop = loop
     self.report = report
-    machine = CheckStateMachine(url, configuration, proxy, at: Self.moment(loop, engine.network.time))
+    var moment = Self.moment(loop, engine.network.time)
+    moment.uptime = Int64(clamping: start.uptimeNanoseconds)
+    machine = CheckStateMachine(url, configuration, proxy, at: moment)
   }
 
   func start() {

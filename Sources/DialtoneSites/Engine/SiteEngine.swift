@@ -84,10 +84,23 @@ final class SiteEngine: Sendable {
     }
     // The caller's own, if it is one of these: then no other thread is woken.
     let loop = group.any()
+    let start = loop.now
+    let outcome = try await run(url, configuration, proxy, loop, since: start)
+    guard outcome.details.wantsOtherVersion else { return outcome }
+    // A site of HTTP/2 alone, or one that wants HTTP/1.1 after all. It is one check, within one time.
+    var other = configuration
+    other.offersHTTP2.toggle()
+    return try await run(url, other, proxy, loop, since: start)
+  }
+
+  private func run(
+    _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, _ loop: any EventLoop,
+    since start: NIODeadline
+  ) async throws -> CheckOutcome {
     let handle = CheckHandle(loop)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        handle.start { CheckRun(url, configuration, proxy, self, loop) { continuation.resume(with: $0) } }
+        handle.start { CheckRun(url, configuration, proxy, self, loop, start) { continuation.resume(with: $0) } }
       }
     } onCancel: {
       handle.cancel()

@@ -15,15 +15,20 @@ internal import NIOTLS
 final class Exchange {
   typealias Event = CheckStateMachine.Event
 
-  private let channel: any Channel
+  let channel: any Channel
   private let url: SiteURL
   private let proxy: ProxyServer?
   private let userAgent: String?
   private let inspection: SiteInspection?
+  private let offersHTTP2: Bool
+  /// Whether the site chose a protocol.
+  private var hasChosen = false
   private let time: TimeSource
   private var tell: ((Event) -> Void)?
   private var method = SiteCheckConfiguration.Method.head
   private let normalizer = HeadNormalizerHandler()
+  /// What decides something in the head that has come.
+  private var fields = DecidingFields()
   private var body: BodyCollector?
   /// What was seen, if there is an inspection.
   private(set) var details = CheckDetails()
@@ -40,6 +45,7 @@ final class Exchange {
     self.proxy = proxy
     userAgent = configuration.userAgent
     inspection = configuration.inspection
+    offersHTTP2 = configuration.offersHTTP2
     self.time = time
     self.tell = tell
   }
@@ -48,6 +54,14 @@ final class Exchange {
   var isOpen: Bool { tell != nil }
 
   func send(_ event: Event) { tell?(event) }
+
+  /// Reports that the connection brings no answer, or no more of it.
+  func lose(_ error: any Error) {
+    // Some servers of HTTP/2 alone, as of gRPC, choose nothing, and close (RFC 7301, 3.2, would have them say so).
+    let isUnheard = url.isSecure && !offersHTTP2 && !hasChosen && firstByte == nil
+    noteVersion(details.isHTTP2 ? SiteError.wantsHTTP1(error) : isUnheard)
+    send(.lost(error as? SiteError ?? SiteError(losing: error)))
+  }
 
   /// How many bytes may come on the connection.
   var connectionLimit: Int { inspection == nil ? Limits.connection : SiteInspection.connectionLimit }
@@ -118,7 +132,13 @@ final class Exchange {
     }
   }
 
-  func tlsWasAgreedUpon() {
+  /// Notes, as long as anybody wants to know, whether the site may answer over another version of HTTP.
+  private func noteVersion(_ wantsOther: Bool) { if isOpen { details.wantsOtherVersion = wantsOther } }
+
+  /// `chosen`: the protocol that the site chose; `nil` if it did not.
+  func tlsWasAgreedUpon(_ chosen: String?) {
+    hasChosen = chosen != nil
+    details.isHTTP2 = chosen == TrustSource.http2
     let certificate = peerCertificate
     noteTLS(certificate)
     let isVerified = inspection?.verifiesCertificate ?? true
@@ -132,6 +152,7 @@ final class Exchange {
   }
 
   func tlsFailed(_ error: any Error) {
+    noteVersion(!offersHTTP2 && SiteError.wantsAnotherProtocol(error))
     let certificate = peerCertificate
     let now = Int(time.realtime() / 1_000_000_000)
     let cause = error as? SiteError ?? SiteError(handshaking: error, certificate: certificate, now: now)
@@ -192,6 +213,7 @@ final class Exchange {
   func ask(_ method: SiteCheckConfiguration.Method) {
     self.method = method
     attempt {
+      if details.isHTTP2 { return try askOverHTTP2(requestHead) }
       var decoder = NIOHTTPDecoderLimitConfiguration()
       // The header limit counts bytes, and nothing else is limited.
       decoder.maxHeaderFieldSize = Limits.headers
@@ -205,16 +227,21 @@ final class Exchange {
         ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: decoder)),
         ResponseHandler(self),
       ])
-      let sent = channel.eventLoop.makePromise(of: Void.self)
-      sent.futureResult.assumeIsolated().whenComplete { [self] result in
-        switch result {
-        case .success: send(.requestSent)
-        case .failure(let error): send(.requestNotSent(SiteError(losing: error)))
-        }
-      }
-      pipeline.write(NIOAny(HTTPClientRequestPart.head(requestHead)), promise: nil)
-      pipeline.writeAndFlush(NIOAny(HTTPClientRequestPart.end(nil)), promise: sent)
+      write(requestHead, to: pipeline)
     }
+  }
+
+  /// Sends a request, and reports what comes of it.
+  func write(_ head: HTTPRequestHead, to pipeline: ChannelPipeline.SynchronousOperations) {
+    let sent = channel.eventLoop.makePromise(of: Void.self)
+    sent.futureResult.assumeIsolated().whenComplete { [self] result in
+      switch result {
+      case .success: send(.requestSent)
+      case .failure(let error): send(.requestNotSent(SiteError(losing: error)))
+      }
+    }
+    pipeline.write(NIOAny(HTTPClientRequestPart.head(head)), promise: nil)
+    pipeline.writeAndFlush(NIOAny(HTTPClientRequestPart.end(nil)), promise: sent)
   }
 
   /// The whole request. Nothing in it tells who asks, and nothing is remembered for the next one.
@@ -235,8 +262,13 @@ final class Exchange {
   }
 
   func headCame(_ head: HTTPResponseHead) {
+    if details.isHTTP2 {
+      // Interim answers come here, too (RFC 9113, 8.1).
+      if head.status.code < 200 { return }
+      answerBegan()
+    }
     hasHead = true
-    let fields = normalizer.fields
+    fields = details.isHTTP2 ? DecidingFields(head.headers) : normalizer.fields
     noteHead(head, isChunked: fields.transferCodings.contains("chunked"))
     let observed = VerdictRules.Head(
       method: method, status: Int(head.status.code), locations: fields.locations,
@@ -244,12 +276,12 @@ final class Exchange {
       // A transfer coding is applied last, and chunks are read.
       coding: ContentCoding(fields.contentCodings + fields.transferCodings.filter { $0 != "chunked" }),
       charset: fields.charset)
-    send(.head(observed, isHTTP1: head.version.major == 1))
+    send(.head(observed, isHTTP: head.version.major == (details.isHTTP2 ? 2 : 1)))
   }
 
   /// Reports the body from now on, and whether `text` is in it.
   func readBody(lookingFor text: String?) {
-    body = BodyCollector(text.flatMap { TextEncoding.encodings(of: $0, charset: normalizer.fields.charset) } ?? [])
+    body = BodyCollector(text.flatMap { TextEncoding.encodings(of: $0, charset: fields.charset) } ?? [])
   }
 
   private func noteHead(_ head: HTTPResponseHead, isChunked: Bool) {

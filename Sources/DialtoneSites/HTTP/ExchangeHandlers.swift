@@ -16,9 +16,9 @@ final class TLSWatcher: ChannelInboundHandler {
   init(_ exchange: Exchange) { self.exchange = exchange }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if !isDone, case .handshakeCompleted? = event as? TLSUserEvent {
+    if !isDone, case .handshakeCompleted(let chosen)? = event as? TLSUserEvent {
       isDone = true
-      exchange.tlsWasAgreedUpon()
+      exchange.tlsWasAgreedUpon(chosen)
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -57,10 +57,10 @@ final class ResponseHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // The peer closed without a close_notify. What has come may be whole, which the decoder is about to find out.
     if case .uncleanShutdown? = error as? NIOSSLError { return }
-    exchange.send(.lost(error as? SiteError ?? SiteError(losing: error)))
+    exchange.lose(error)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    exchange.send(.lost(SiteError(.connectionLost, "the connection was closed before the answer was complete")))
+    exchange.lose(SiteError(.connectionLost, "the connection was closed before the answer was complete"))
   }
 }

@@ -51,7 +51,7 @@ extension CheckStateMachine {
     case requestNotSent(SiteError)
     /// The first byte of the answer has come.
     case firstByte
-    case head(VerdictRules.Head, isHTTP1: Bool)
+    case head(VerdictRules.Head, isHTTP: Bool)
     /// More of the body has come, or its end.
     case body(VerdictRules.Body)
     /// The connection brings no answer, or no more of it.

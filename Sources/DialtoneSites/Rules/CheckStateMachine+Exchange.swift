@@ -54,7 +54,7 @@ extension CheckStateMachine {
     case .firstByte:
       clock.timings.firstByte = clock.begin(.response, at: moment.uptime)
       return []
-    case .head(let head, let isHTTP1): return take(head, isHTTP1: isHTTP1, exchange)
+    case .head(let head, let isHTTP): return take(head, isHTTP: isHTTP, exchange)
     case .body(let body): return exchange.head.map { take(body, of: $0) } ?? []
     case .lost(let error):
       // In TLS 1.3 a refusal may come as late as that.
@@ -81,10 +81,10 @@ extension CheckStateMachine {
 
   // MARK: The answer
 
-  private mutating func take(_ head: VerdictRules.Head, isHTTP1: Bool, _ exchange: ExchangeState) -> [Action] {
+  private mutating func take(_ head: VerdictRules.Head, isHTTP: Bool, _ exchange: ExchangeState) -> [Action] {
     if exchange.head != nil { return [] }
-    // It has to be HTTP/1 and a final status: nobody asked to switch protocols (RFC 9110, 15.2.2).
-    guard isHTTP1, (200...999).contains(head.status) else {
+    // It has to be a version that was asked for and a final status: nobody asked to switch (RFC 9110, 15.2.2).
+    guard isHTTP, (200...999).contains(head.status) else {
       return fail(SiteError(.malformedResponse, "what came is no final answer of HTTP/1"))
     }
     if let proxy, proxy.socks == nil, !url.isSecure, let error = rules.proxyError(head.status) {

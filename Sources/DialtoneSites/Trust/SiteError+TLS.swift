@@ -76,7 +76,7 @@ extension SiteError {
       case "TLSV1_ALERT_CERTIFICATE_REQUIRED", "TLSV1_CERTIFICATE_REQUIRED", "SSLV3_ALERT_NO_CERTIFICATE":
         "the site asks for a client certificate, which a check does not have"
       case "TLSV1_ALERT_NO_APPLICATION_PROTOCOL":
-        "the site does not speak HTTP/1.1 over TLS, but another protocol, such as HTTP/2 alone"
+        "the site speaks neither HTTP/1.1 nor HTTP/2 over TLS, but another protocol"
       case "TLSV1_ALERT_UNRECOGNIZED_NAME", "TLSV1_UNRECOGNIZED_NAME":
         "the site knows no server of the name in the URL"
       case "TLSV1_ALERT_PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL": "the site speaks no TLS 1.2 or later"
@@ -86,6 +86,11 @@ extension SiteError {
       }
     self.init(.tlsFailed, "\(words) (\(reason))")
     isInDispute = reason == "HANDSHAKE_FAILURE_ON_CLIENT_HELLO"
+  }
+
+  /// Whether the peer speaks none of the protocols that were announced (RFC 7301, 3.2).
+  static func wantsAnotherProtocol(_ error: any Error) -> Bool {
+    tlsReason(error) == "TLSV1_ALERT_NO_APPLICATION_PROTOCOL"
   }
 
   private static func isAboutCertificate(_ error: any Error) -> Bool {

@@ -47,19 +47,23 @@ struct TrustSource: Hashable, Sendable {
   /// Whether the places are the distribution's defaults.
   private var isDistributions = false
   private let verifies: Bool
-  private let announcesHTTP: Bool
+  /// What is announced (RFC 7301), the preferred one first.
+  private let protocols: [String]
 
   /// What checks with this configuration trust, and what they ask of TLS.
   init(_ configuration: SiteCheckConfiguration) {
-    let inspection = configuration.inspection
     self.init(
-      configuration.trust, verifies: inspection?.verifiesCertificate ?? true,
-      announcesHTTP: !(inspection?.endsWithConnection ?? false))
+      configuration.trust, verifies: configuration.inspection?.verifiesCertificate ?? true,
+      protocols: configuration.protocols)
   }
 
-  init(_ trust: SiteTrust, places: Places = Places(), verifies: Bool = true, announcesHTTP: Bool = true) {
+  /// The names of HTTP/1.1 and HTTP/2 over TLS (RFC 7301, 6; RFC 9113, 3.2).
+  static let http1 = "http/1.1"
+  static let http2 = "h2"
+
+  init(_ trust: SiteTrust, places: Places = Places(), verifies: Bool = true, protocols: [String] = [http1]) {
     self.verifies = verifies
-    self.announcesHTTP = announcesHTTP
+    self.protocols = protocols
     switch trust.storage {
     case .system:
       file = EnvironmentVariable["SSL_CERT_FILE"]
@@ -102,7 +106,7 @@ struct TrustSource: Hashable, Sendable {
     configuration.verifySignatureAlgorithms = Self.signatureAlgorithms
     // Chain and validity. Right after the handshake, ``CertificateIdentity`` checks whom the certificate is for.
     configuration.certificateVerification = .noHostnameVerification
-    if announcesHTTP { configuration.applicationProtocols = ["http/1.1"] }
+    configuration.applicationProtocols = protocols
     // The answer is complete: nothing waits for the peer's close_notify.
     configuration.shutdownTimeout = .nanoseconds(0)
     if !verifies {
@@ -137,5 +141,12 @@ struct TrustSource: Hashable, Sendable {
           : "there are none, so that no site could be believed")
     }
     return certificates
+  }
+}
+
+extension SiteCheckConfiguration {
+  fileprivate var protocols: [String] {
+    if inspection?.endsWithConnection ?? false { return [] }
+    return offersHTTP2 ? [TrustSource.http2, TrustSource.http1] : [TrustSource.http1]
   }
 }

@@ -65,6 +65,10 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// The proxy that is asked, whatever ``proxy`` says.
   package var proxyServer: ProxyServer?
 
+  /// Whether HTTP/2 is offered at once: what it is asked by is the site's choice. Else only a site that takes nothing
+  /// else is asked over it.
+  package var offersHTTP2 = false
+
   /// What it does beyond judging an answer; `nil` for no more.
   package var inspection: SiteInspection?
 

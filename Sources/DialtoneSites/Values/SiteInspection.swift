@@ -45,6 +45,10 @@ package struct CheckDetails: Sendable {
   package var tlsVersion: String?
   /// The server's certificate in DER.
   package var certificate: [UInt8]?
+  /// Whether the site chose HTTP/2.
+  package var isHTTP2 = false
+  /// Whether the version of HTTP may be all that the site refused.
+  var wantsOtherVersion = false
   /// The minor version of HTTP/1.
   package var minorVersion: Int?
   package var status: Int?
@@ -66,6 +70,9 @@ package struct CheckDetails: Sendable {
   package var progress: StreamProgress?
 
   package init() {}
+
+  /// The version of HTTP that was answered by, such as 1.1.
+  package var version: Double { isHTTP2 ? 2 : minorVersion == 0 ? 1 : 1.1 }
 
   /// The first value of a field, whose name is given in lower case.
   package func value(of name: String) -> String? { fields.first { ASCII.areSame($0.name, name) }?.value }

@@ -26,6 +26,13 @@ public struct SiteURL: Hashable, Sendable {
     /// A name in lower case and A-labels, without trailing dot.
     case name(HostName)
     case address(IPAddress)
+
+    package var text: String {
+      switch self {
+      case .name(let name): name.text
+      case .address(let address): address.description
+      }
+    }
   }
 
   /// The URL as it was given.
@@ -72,9 +79,9 @@ public struct SiteURL: Hashable, Sendable {
   /// The host as it stands in a URL, without zone.
   var hostText: String {
     switch host {
-    case .name(let name): isAbsolute ? name.absolute.text : name.text
+    case .name(let name) where isAbsolute: name.absolute.text
     case .address(let address) where address.family == .ipv6: "[\(IPAddress(address.bits))]"
-    case .address(let address): address.description
+    case .name, .address: host.text
     }
   }
 }

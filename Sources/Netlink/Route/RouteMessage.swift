@@ -185,6 +185,17 @@ package struct RouteType: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   package static let `throw` = Self(rawValue: 9)
 }
 
+extension RouteType: CustomStringConvertible {
+  /// The word of ip-route(8).
+  package var description: String {
+    let words = [
+      "unspec", "unicast", "local", "broadcast", "anycast", "multicast", "blackhole", "unreachable", "prohibit",
+      "throw",
+    ]
+    return Int(rawValue) < words.count ? words[Int(rawValue)] : "type \(rawValue)"
+  }
+}
+
 /// How far a destination is (`rtm_scope`, `ifa_scope`; `enum rt_scope_t`, linux/rtnetlink.h).
 package struct RouteScope: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8

@@ -142,8 +142,8 @@ struct NameInquiryTests {
   ) -> NameFinding {
     let reply = four ?? .answer(.success, addresses)
     let servers = servers.prefix(count).map { NameFinding.Server($0, ipv4: reply) }
-    var finding = NameFinding(
-      name: "www", tried: ["www"], servers: servers, addresses: addresses, system: system)
+    var finding = NameFinding(name: "www", servers: servers, addresses: addresses, system: system)
+    finding.tried = ["www"]
     change(&finding)
     return finding
   }

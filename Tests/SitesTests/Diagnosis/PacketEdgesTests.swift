@@ -36,7 +36,7 @@ struct PacketEdgesTests {
     let segment = "d04e00358bdc1a4300000000\(offset)04000000000000"
     let found = try Self.packet("4500002800004000400626cc" + Self.addresses + segment, isChecked: true)
     let reset = ObservedPacket.Segment(
-      endpoints: Self.ends, sequence: 0x8BDC_1A43, acknowledgement: nil, isSYN: false, isRST: true)
+      endpoints: Self.ends, sequence: 0x8BDC_1A43, acknowledgement: nil, isSYN: false)
     #expect(found == (isRead ? .segment(reset) : nil))
   }
 
@@ -97,8 +97,7 @@ struct PacketEdgesTests {
 
   private static func syn(_ ends: ObservedPacket.Endpoints, acknowledgement: UInt32? = nil) -> ObservedPacket {
     .segment(
-      ObservedPacket.Segment(
-        endpoints: ends, sequence: 7, acknowledgement: acknowledgement, isSYN: true, isRST: false))
+      ObservedPacket.Segment(endpoints: ends, sequence: 7, acknowledgement: acknowledgement, isSYN: true))
   }
 
   @Test func nothingIsSeenAtFirst() throws {

@@ -23,12 +23,10 @@ struct PacketRecordTests {
   private static let into = Place(interface: 2, isOutgoing: false)
 
   private static func segment(
-    _ ends: ObservedPacket.Endpoints, sequence: UInt32 = 0, acknowledgement: UInt32? = nil, isSYN: Bool = false,
-    isRST: Bool = false
+    _ ends: ObservedPacket.Endpoints, sequence: UInt32 = 0, acknowledgement: UInt32? = nil, isSYN: Bool = false
   ) -> ObservedPacket {
     .segment(
-      ObservedPacket.Segment(
-        endpoints: ends, sequence: sequence, acknowledgement: acknowledgement, isSYN: isSYN, isRST: isRST))
+      ObservedPacket.Segment(endpoints: ends, sequence: sequence, acknowledgement: acknowledgement, isSYN: isSYN))
   }
 
   private static func record(_ packets: (ObservedPacket, Place)..., limit: Int = 100) -> PacketRecord {
@@ -43,9 +41,7 @@ struct PacketRecordTests {
   @Test(arguments: [true, false])
   func anAnswerAcknowledgesTheSYN(isRefusal: Bool) {
     func answer(_ acknowledgement: UInt32?) -> (ObservedPacket, PacketRecord.Place) {
-      let answer = Self.segment(
-        Self.ends.reversed, acknowledgement: acknowledgement, isSYN: !isRefusal, isRST: isRefusal)
-      return (answer, Self.into)
+      (Self.segment(Self.ends.reversed, acknowledgement: acknowledgement, isSYN: !isRefusal), Self.into)
     }
     let answered = Self.record(Self.syn, answer(0)).sight(of: Self.stream)
     #expect(answered.hasLeft == true && answered.hasReturned == true && answered.answerCount == 1)

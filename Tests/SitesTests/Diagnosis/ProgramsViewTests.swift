@@ -120,10 +120,10 @@ struct ProgramsViewTests {
   /// resolv.conf(5), search: who sees the name alone would wonder at its address.
   @Test(arguments: [("site.example.corp.example", true), ("site.example", false), (nil, false)])
   func aSearchDomainIsNamed(foundAs: String?, isNamed: Bool) {
-    let name = NameFinding(
-      name: "site.example", foundAs: foundAs,
-      servers: [NameFinding.Server(Self.server, ipv4: .answer(.success, [Cases.target]))],
+    var name = NameFinding(
+      name: "site.example", servers: [NameFinding.Server(Self.server, ipv4: .answer(.success, [Cases.target]))],
       addresses: [Cases.target])
+    name.foundAs = foundAs
     let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [.name(name), Cases.reset])
     #expect(verdict.details.contains { $0.contains("site.example.corp.example") } == isNamed)
   }

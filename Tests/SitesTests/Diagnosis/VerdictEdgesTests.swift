@@ -122,8 +122,8 @@ struct VerdictEdgesTests {
 
   /// What had not answered when the time was up is named, also if it had begun to.
   @Test func whatWasHurriedIsWhatHasNotAnswered() {
-    let name = NameFinding(
-      name: "a", servers: [NameFinding.Server(Self.server, ipv4: .silent)], isHurried: true)
+    var name = NameFinding(name: "a", servers: [NameFinding.Server(Self.server, ipv4: .silent)])
+    name.isHurried = true
     let connection = NearestCauseTests.connection(Self.target, .silent) { $0.isHurried = true }
     func summary(_ goal: DiagnosisGoal, _ findings: Finding...) -> String {
       DiagnosisVerdict(of: "site.example", goal: goal, findings: findings).summary

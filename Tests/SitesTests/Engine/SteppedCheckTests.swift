@@ -55,7 +55,7 @@ struct SteppedCheckTests {
       let handle = CheckHandle(loop)
       if isCancelled { handle.cancel() }
       handle.start { [loop, outcomes] in
-        CheckRun(url, SiteCheckConfiguration(), nil, engine, loop) { result in
+        CheckRun(url, SiteCheckConfiguration(), nil, engine, loop, loop.now) { result in
           let verdict: SiteVerdict? =
             switch result {
             case .success(let outcome): outcome.verdict

@@ -36,8 +36,8 @@ struct ExchangeTests {
       switch event {
       case .requestSent: events.append("sent")
       case .firstByte: events.append("first byte")
-      case .head(let head, let isHTTP1):
-        events.append("head \(head.method.rawValue) \(head.status) \(isHTTP1)")
+      case .head(let head, let isHTTP):
+        events.append("head \(head.method.rawValue) \(head.status) \(isHTTP)")
         if readsBody { exchange?.readBody(lookingFor: text) }
       case .body(let body):
         let words = [(body.hasText, "text"), (body.isComplete, "complete"), (body.hasEnded, "ended")]

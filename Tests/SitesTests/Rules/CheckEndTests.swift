@@ -18,7 +18,7 @@ struct CheckEndTests {
     }
     var closing = ScriptedCheck("http://192.0.2.1/").exchanging()
     _ = closing.take(.firstByte)
-    _ = closing.take(.head(.status(405), isHTTP1: true))
+    _ = closing.take(.head(.status(405), isHTTP: true))
     return [
       ("trust", started("https://192.0.2.1/"), .tls), ("name, waiting", started("http://site.example/"), .name),
       ("name", ScriptedCheck("http://site.example/").lookingUp(), .name),
@@ -35,7 +35,7 @@ struct CheckEndTests {
     .lookupEnded(nil, .failed), .resolutionDelayPassed, .namesTookLong, .namePathsKnown, .pathsKnown([.four], [.wifi]),
     .pathsKnown([.four], [.gone]), .connected(.four), .notConnected(SiteError(.cannotConnect, ""), last: .four),
     .tunnelOpened, .tlsAgreed(.good), .tlsFailed(SiteError(.tlsFailed, ""), certificateExpires: nil), .requestSent,
-    .requestNotSent(SiteError(.connectionLost, "")), .firstByte, .head(.status(200), isHTTP1: true),
+    .requestNotSent(SiteError(.connectionLost, "")), .firstByte, .head(.status(200), isHTTP: true),
     .body(VerdictRules.Body(isComplete: true)), .lost(SiteError(.connectionLost, "")), .connectionClosed,
     .deadlinePassed, .cancelled,
   ]
@@ -72,7 +72,7 @@ struct CheckEndTests {
     if isExchanging { return }
     let events: [CheckStateMachine.Event] = [
       .tunnelOpened, .tlsAgreed(.good), .tlsFailed(SiteError(.tlsFailed, ""), certificateExpires: nil), .requestSent,
-      .firstByte, .head(.status(200), isHTTP1: true), .body(VerdictRules.Body()), .connectionClosed,
+      .firstByte, .head(.status(200), isHTTP: true), .body(VerdictRules.Body()), .connectionClosed,
       .lost(SiteError(.connectionLost, "")),
     ]
     for event in events { #expect(check.take(event) == [], "\(name): \(event)") }

@@ -51,7 +51,7 @@ struct CheckInspectionTests {
   @Test func aWholeBodyIsReadWhateverTheHeadSays() throws {
     for (status, kind) in [(200, .available), (404, .available), (511, .captivePortal)] as [(Int, SiteVerdict.Kind)] {
       var check = exchanging()
-      #expect(check.take(.head(.status(status, .get), isHTTP1: true)) == [.readBody])
+      #expect(check.take(.head(.status(status, .get), isHTTP: true)) == [.readBody])
       #expect(check.take(body(9)) == [])
       // That the beginning is there is not enough.
       #expect(check.take(body(65_536, isComplete: true)) == [])
@@ -62,20 +62,20 @@ struct CheckInspectionTests {
 
   @Test func theBeginningIsEnoughIfWanted() throws {
     var check = exchanging { $0.readsBeginning = true }
-    #expect(check.take(.head(.status(200, .get), isHTTP1: true)) == [.readBody])
+    #expect(check.take(.head(.status(200, .get), isHTTP: true)) == [.readBody])
     #expect(check.take(body(9)) == [])
     #expect(try check.verdict(of: body(65_536, isComplete: true)).kind == .available)
   }
 
   @Test func anAnswerToHeadHasNoBodyToRead() throws {
     var check = exchanging("http://192.0.2.1/", .head)
-    #expect(try check.verdict(of: .head(.status(200), isHTTP1: true)).kind == .available)
+    #expect(try check.verdict(of: .head(.status(200), isHTTP: true)).kind == .available)
   }
 
   /// A body that decides is read to its end, too.
   @Test func theTextIsNotEnough() throws {
     var check = exchanging("http://192.0.2.1/", .get, .body(containing: "x"))
-    #expect(check.take(.head(.status(200, .get), isHTTP1: true)) == [.readBody])
+    #expect(check.take(.head(.status(200, .get), isHTTP: true)) == [.readBody])
     #expect(check.take(body(9, hasText: true)) == [])
     var other = check
     #expect(try check.verdict(of: body(9, isComplete: true, hasEnded: true, hasText: true)).kind == .available)
@@ -85,7 +85,7 @@ struct CheckInspectionTests {
   @Test func aBodyThatCannotBeReadFailsAtItsEnd() throws {
     var check = exchanging("http://192.0.2.1/", .get, .body(containing: "x"))
     let head = VerdictRules.Head(method: .get, status: 200, coding: ContentCoding(["br"]))
-    #expect(check.take(.head(head, isHTTP1: true)) == [.readBody])
+    #expect(check.take(.head(head, isHTTP: true)) == [.readBody])
     let verdict = try check.verdict(of: body(9, isComplete: true, hasEnded: true))
     #expect(verdict.kind == .failed && verdict.stage == .body && verdict.error?.code == .unreadableBody)
   }
@@ -99,13 +99,13 @@ struct CheckInspectionTests {
     let head = VerdictRules.Head(method: .get, status: status, locations: hasLocation ? ["/x"] : [])
     var check = exchanging { $0.skipsBodyOfRedirects = true }
     if isLeft {
-      let verdict = try check.verdict(of: .head(head, isHTTP1: true))
+      let verdict = try check.verdict(of: .head(head, isHTTP: true))
       #expect(verdict.kind == .available && verdict.status == status)
     } else {
-      #expect(check.take(.head(head, isHTTP1: true)) == [.readBody])
+      #expect(check.take(.head(head, isHTTP: true)) == [.readBody])
     }
     var reading = exchanging()
-    #expect(reading.take(.head(head, isHTTP1: true)) == [.readBody], "without the wish all are read")
+    #expect(reading.take(.head(head, isHTTP: true)) == [.readBody], "without the wish all are read")
   }
 
   @Test func itsDefaultsChangeNothingElse() {

@@ -14,7 +14,7 @@ struct CheckStateMachineTests {
     var check = ScriptedCheck("https://192.0.2.1/", by: .proxy).exchanging()
     #expect(check.take(.tunnelOpened) == [.startTLS])
     _ = check.take(.tlsAgreed(.good))
-    let verdict = try check.verdict(of: .head(.status(status), isHTTP1: true))
+    let verdict = try check.verdict(of: .head(.status(status), isHTTP: true))
     #expect(verdict.kind == .available && verdict.status == status)
   }
 
@@ -30,7 +30,7 @@ struct CheckStateMachineTests {
     #expect(check.take(.connected(.four)) == [.ask(.head)])
     #expect(check.take(.requestSent) == [])
     #expect(check.take(.firstByte) == [])
-    let verdict = try check.verdict(of: .head(.status(200), isHTTP1: true))
+    let verdict = try check.verdict(of: .head(.status(200), isHTTP: true))
     #expect(verdict.kind == .available && verdict.status == 200 && verdict.address == .four)
     #expect(verdict.interface?.name == "wlan0" && verdict.error == nil)
     #expect(verdict.timings.name != nil && verdict.timings.connect != nil && verdict.timings.firstByte != nil)
@@ -44,7 +44,7 @@ struct CheckStateMachineTests {
     #expect(check.take(.pathsKnown([.four], [.wifi])) == [.race([.four], isOpen: false)])
     #expect(check.take(.connected(.four)) == [.startTLS])
     #expect(check.take(.tlsAgreed(.good)) == [.ask(.head)])
-    let verdict = try check.verdict(of: .head(.status(404), isHTTP1: true))
+    let verdict = try check.verdict(of: .head(.status(404), isHTTP: true))
     #expect(
       verdict.kind == .available && verdict.certificateExpires?.durationSince1970 == .seconds(1_000)
         && verdict.timings.tls != nil)
@@ -179,7 +179,7 @@ struct CheckStateMachineTests {
   @Test(arguments: [(407, SiteVerdict.Kind.failed), (502, .failed), (511, .captivePortal), (404, .available)])
   func aProxysOwnAnswerIsNotTheSites(_ status: Int, _ kind: SiteVerdict.Kind) throws {
     var check = ScriptedCheck("http://192.0.2.1/", by: .proxy).exchanging()
-    let verdict = try check.verdict(of: .head(.status(status), isHTTP1: true))
+    let verdict = try check.verdict(of: .head(.status(status), isHTTP: true))
     #expect(verdict.kind == kind)
     if kind == .failed { #expect(verdict.stage == .connect && verdict.error?.code == .proxyFailed) }
   }
@@ -231,7 +231,7 @@ struct CheckStateMachineTests {
   @Test func aCertificateThatEndsSoonIsNotAvailable() throws {
     var check = ScriptedCheck("https://192.0.2.1/") { $0.minimumCertificateLifetime = .seconds(2_000) }.exchanging()
     _ = check.take(.tlsAgreed(.good))
-    let verdict = try check.verdict(of: .head(.status(200), isHTTP1: true))
+    let verdict = try check.verdict(of: .head(.status(200), isHTTP: true))
     #expect(verdict.kind == .unexpectedResponse && verdict.error?.code == .certificateExpiresSoon)
   }
 
@@ -249,33 +249,33 @@ struct CheckStateMachineTests {
   }
 
   @Test(arguments: [(101, true), (200, false)])
-  func onlyAFinalAnswerOfHTTP1Counts(_ status: Int, _ isHTTP1: Bool) throws {
+  func onlyAFinalAnswerOfHTTP1Counts(_ status: Int, _ isHTTP: Bool) throws {
     var check = ScriptedCheck("http://192.0.2.1/").exchanging()
-    let verdict = try check.verdict(of: .head(.status(status), isHTTP1: isHTTP1))
+    let verdict = try check.verdict(of: .head(.status(status), isHTTP: isHTTP))
     #expect(verdict.kind == .failed && verdict.error?.code == .malformedResponse)
   }
 
   @Test func aBodyIsReadUntilItDecides() throws {
     var check = ScriptedCheck("http://192.0.2.1/") { $0.expectation = .body(containing: "x") }.exchanging()
-    #expect(check.take(.head(.status(200, .get), isHTTP1: true)) == [.readBody])
+    #expect(check.take(.head(.status(200, .get), isHTTP: true)) == [.readBody])
     #expect(check.take(.body(VerdictRules.Body(length: 10))) == [])
     #expect(try check.verdict(of: .body(VerdictRules.Body(length: 20, hasText: true))).kind == .available)
   }
 
   @Test func aConnectionThatIsLostInTheBodyFails() throws {
     var check = ScriptedCheck("http://192.0.2.1/") { $0.expectation = .body(containing: "x") }.exchanging()
-    _ = check.take(.head(.status(200, .get), isHTTP1: true))
+    _ = check.take(.head(.status(200, .get), isHTTP: true))
     #expect(try check.verdict(of: .lost(SiteError(.connectionLost, ""))).stage == .body)
   }
 
   @Test func getFollowsHeadOnAnotherConnection() throws {
     var check = ScriptedCheck("http://192.0.2.1/").exchanging()
     _ = check.take(.firstByte)
-    #expect(check.take(.head(.status(405), isHTTP1: true)) == [.closeConnection])
-    #expect(check.take(.head(.status(200), isHTTP1: true)) == [], "nothing counts while it is closed")
+    #expect(check.take(.head(.status(405), isHTTP: true)) == [.closeConnection])
+    #expect(check.take(.head(.status(200), isHTTP: true)) == [], "nothing counts while it is closed")
     #expect(check.take(.lost(SiteError(.connectionLost, ""))) == [])
     #expect(check.take(.connectionClosed) == [.race([.four], isOpen: false)])
     #expect(check.take(.connected(.four)) == [.ask(.get)])
-    #expect(try check.verdict(of: .head(.status(200, .get), isHTTP1: true)).kind == .available)
+    #expect(try check.verdict(of: .head(.status(200, .get), isHTTP: true)).kind == .available)
   }
 }

@@ -41,7 +41,7 @@ struct CheckTransitionTests {
     check.pass(8)
     _ = check.take(.firstByte)
     check.pass(9)
-    let timings = try check.verdict(of: .head(.status(200), isHTTP1: true)).timings
+    let timings = try check.verdict(of: .head(.status(200), isHTTP: true)).timings
     #expect(timings.name == .seconds(3) && timings.connect == .seconds(5) && timings.tls == .seconds(6))
     #expect(timings.firstByte == .seconds(8), "since the request was sent")
     // Without the two seconds in the queue.
@@ -78,7 +78,7 @@ struct CheckTransitionTests {
     check.pass(3)
     _ = check.take(.firstByte)
     check.pass(4)
-    _ = check.take(.head(.status(501), isHTTP1: true))
+    _ = check.take(.head(.status(501), isHTTP: true))
     var late = check
     let timings = try late.verdict(of: .deadlinePassed).timings
     #expect(timings.connect == nil && timings.firstByte == nil && timings.total == .seconds(10))
@@ -88,7 +88,7 @@ struct CheckTransitionTests {
     _ = check.take(.connected(.four))
     check.pass(7)
     _ = check.take(.firstByte)
-    let second = try check.verdict(of: .head(.status(200, .get), isHTTP1: true)).timings
+    let second = try check.verdict(of: .head(.status(200, .get), isHTTP: true)).timings
     #expect(second.connect == .seconds(6) && second.firstByte == .seconds(7) && second.total == .seconds(28))
   }
 
@@ -134,15 +134,15 @@ struct CheckTransitionTests {
     var check = ScriptedCheck("http://192.0.2.1/") { $0.expectation = .body(containing: "x") }.exchanging()
     _ = check.take(.firstByte)
     let head = VerdictRules.Head(method: .get, status: 200, coding: ContentCoding(["gzip"]))
-    let verdict = try check.verdict(of: .head(head, isHTTP1: true))
+    let verdict = try check.verdict(of: .head(head, isHTTP: true))
     #expect(verdict.kind == .failed && verdict.stage == .body && verdict.error?.code == .unreadableBody)
   }
 
   @Test func anotherHeadChangesNothing() throws {
     var check = ScriptedCheck("http://192.0.2.1/") { $0.expectation = .body(containing: "x") }.exchanging()
-    #expect(check.take(.head(.status(200, .get), isHTTP1: true)) == [.readBody])
-    #expect(check.take(.head(.status(511, .get), isHTTP1: true)) == [])
-    #expect(check.take(.head(.status(200, .get), isHTTP1: false)) == [])
+    #expect(check.take(.head(.status(200, .get), isHTTP: true)) == [.readBody])
+    #expect(check.take(.head(.status(511, .get), isHTTP: true)) == [])
+    #expect(check.take(.head(.status(200, .get), isHTTP: false)) == [])
     let body = VerdictRules.Body(length: 1, isComplete: true)
     #expect(try check.verdict(of: .body(body)).kind == .unexpectedResponse)
   }
@@ -155,23 +155,23 @@ struct CheckTransitionTests {
   @Test(arguments: [(200, true), (999, true), (199, false), (100, false), (1_000, false)])
   func aFinalStatusIsFrom200To999(_ status: Int, _ isFinal: Bool) throws {
     var check = ScriptedCheck("http://192.0.2.1/").exchanging()
-    #expect((try check.verdict(of: .head(.status(status), isHTTP1: true)).kind == .available) == isFinal)
+    #expect((try check.verdict(of: .head(.status(status), isHTTP: true)).kind == .available) == isFinal)
   }
 
   /// Servers that know GET alone say so in several ways (RFC 9110, 9.1).
   @Test(arguments: [400, 403, 404, 401, 410, 500])
   func anAnswerToHeadThatWasNotExpectedHasAHint(_ status: Int) throws {
     var check = ScriptedCheck("http://192.0.2.1/") { $0.expectation = .success }.exchanging()
-    let verdict = try check.verdict(of: .head(.status(status), isHTTP1: true))
+    let verdict = try check.verdict(of: .head(.status(status), isHTTP: true))
     #expect(verdict.kind == .unexpectedResponse && verdict.status == status)
     #expect(verdict.error?.code == ([400, 403, 404].contains(status) ? .headRefused : nil))
     check = ScriptedCheck("http://192.0.2.1/").exchanging()
-    #expect(try check.verdict(of: .head(.status(status), isHTTP1: true)).error == nil, "it was expected")
+    #expect(try check.verdict(of: .head(.status(status), isHTTP: true)).error == nil, "it was expected")
     check = ScriptedCheck("http://192.0.2.1/") {
       $0.expectation = .success
       $0.method = .get
     }.exchanging()
-    #expect(try check.verdict(of: .head(.status(status, .get), isHTTP1: true)).error == nil, "GET was asked")
+    #expect(try check.verdict(of: .head(.status(status, .get), isHTTP: true)).error == nil, "GET was asked")
   }
 
   // MARK: Proxies
@@ -220,7 +220,7 @@ struct CheckTransitionTests {
       _ = check.take(.pathsKnown([.server], [.wifi]))
       #expect(check.take(.connected(.server)) == [.openTunnel])
       #expect(check.take(.tunnelOpened) == [.ask(.head)])
-      let verdict = try check.verdict(of: .head(.status(status), isHTTP1: true))
+      let verdict = try check.verdict(of: .head(.status(status), isHTTP: true))
       #expect(verdict.kind == .available && verdict.status == status)
     }
     var plain = started("http://192.0.2.1/", by: .proxy)
@@ -284,7 +284,7 @@ struct CheckTransitionTests {
     _ = check.take(.lookupEnded(nil, .addresses([.six, .four])))
     #expect(check.take(.pathsKnown([.six, .four], [.wifi, .wifi])) == [.race([.six, .four], isOpen: false)])
     _ = check.take(.connected(.four))
-    _ = check.take(.head(.status(405), isHTTP1: true))
+    _ = check.take(.head(.status(405), isHTTP: true))
     #expect(check.take(.connectionClosed) == [.race([.four, .six], isOpen: false)])
   }
 

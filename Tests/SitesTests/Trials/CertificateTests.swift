@@ -156,7 +156,7 @@ struct CertificateTests {
   @Test(
     arguments: [
       (40, "refused"), (49, "refused"), (70, "no TLS 1.2 or later"), (80, "refused"),
-      (112, "no server of the name"), (116, "client certificate"), (120, "does not speak HTTP/1.1"),
+      (112, "no server of the name"), (116, "client certificate"), (120, "neither HTTP/1.1 nor HTTP/2"),
     ] as [(UInt8, String)])
   func saysWhatAnAlertMeans(_ alert: UInt8, _ words: String) async throws {
     let server = try await SiteServer(

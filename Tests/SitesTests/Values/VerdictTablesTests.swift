@@ -185,14 +185,20 @@ struct VerdictTablesTests {
     var check = SiteCheckConfiguration()
     check.trust = .file("/nowhere/a.pem")
     let usual = TrustSource(check)
-    #expect(usual == TrustSource(check.trust, verifies: true, announcesHTTP: true) && usual == TrustSource(check.trust))
-    for (verifies, endsWithConnection) in [(true, true), (false, false), (false, true)] {
+    #expect(usual == TrustSource(check.trust, verifies: true, protocols: ["http/1.1"]))
+    #expect(usual == TrustSource(check.trust))
+    // RFC 9113, 3.2, and RFC 7301, 6: their names, the preferred one first.
+    let rows: [(Bool, Bool, Bool, [String])] = [
+      (true, true, false, []), (true, true, true, []), (false, false, false, ["http/1.1"]),
+      (true, false, true, ["h2", "http/1.1"]), (false, true, false, []),
+    ]
+    for (verifies, endsWithConnection, offersHTTP2, protocols) in rows {
       var inspection = SiteInspection()
       inspection.verifiesCertificate = verifies
       inspection.endsWithConnection = endsWithConnection
+      check.offersHTTP2 = offersHTTP2
       check.inspection = inspection
-      #expect(
-        TrustSource(check) == TrustSource(check.trust, verifies: verifies, announcesHTTP: !endsWithConnection))
+      #expect(TrustSource(check) == TrustSource(check.trust, verifies: verifies, protocols: protocols))
       #expect(TrustSource(check) != usual)
     }
   }
