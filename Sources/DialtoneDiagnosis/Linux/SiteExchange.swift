@@ -168,7 +168,7 @@ extension DiagnosisInquiry {
   /// How long one check takes at most: programs have no more patience with a site.
   private static let longest = Duration.seconds(30)
 
-  /// Asks a site as programs do: for the whole answer, of which the beginning is read, over HTTP/2 if the site takes it.
+  /// Asks a site as programs do: for the whole answer, of which the beginning is read, and over HTTP/2 if it can be.
   func check(
     _ url: SiteURL, timeout: Duration, by proxy: ProxyServer? = nil, maximumSegment: Int? = nil, readsBody: Bool = true,
     offersHTTP2: Bool = true
