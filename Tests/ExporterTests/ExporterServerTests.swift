@@ -5,6 +5,8 @@ import Dialtone
 import DialtoneExporter
 import DialtoneSites
 import Foundation
+import NIOCore
+import NIOPosix
 import SiteLab
 import TestSupport
 import Testing
@@ -110,6 +112,29 @@ struct ExporterServerTests {
     let exporter = try await TestExporter(patience: patience)
     let answer = try await exporter.exchange(Self.healthy + rest)
     #expect(answer.hasSuffix("Healthy\n"))
+  }
+
+  /// Its answers would pile up: it is asked no further, and closed in the end.
+  @Test func doesNotReadOnForWhoDoesNotListen() async throws {
+    var patience = ExporterServer.Patience.unhurried
+    patience.answer = .seconds(1)
+    let exporter = try await TestExporter(patience: patience)
+    defer { withExtendedLifetime(exporter) {} }
+    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .channelOption(.autoRead, value: false).connect(host: "127.0.0.1", port: exporter.port).get()
+    let requests = ByteBuffer(string: String(repeating: Self.healthy, count: 2_000))
+    var takenCount = 0
+    do {
+      while takenCount < 64 << 20 {
+        try await channel.writeAndFlush(requests)
+        takenCount += requests.readableBytes
+      }
+    } catch {
+      // The server has closed the connection.
+    }
+    channel.close(promise: nil)
+    // What the buffers of two sockets take (tcp(7), tcp_rmem and tcp_wmem).
+    #expect(takenCount < 24 << 20)
   }
 
   @Test func answersOneRequestAfterAnother() async throws {

@@ -39,7 +39,10 @@ struct SiteExchange: Sendable {
       {
         try await tryAgain(url, &finding)
       }
-      if finding.isHTTP2, finding.successes == 0, [.request, .response, .body].contains(verdict.stage) {
+      // What is beyond a check's own limits is no fault.
+      if finding.isHTTP2, finding.successes == 0, [.request, .response, .body].contains(verdict.stage),
+        verdict.error?.code != .headersTooLarge
+      {
         try await tryHTTP1(url, &finding)
       }
       return [.site(finding)]

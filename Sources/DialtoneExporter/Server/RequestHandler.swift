@@ -180,17 +180,24 @@ final class RequestHandler: ChannelInboundHandler {
     if isLast { headers.add(name: "Connection", value: "close") }
     let head = HTTPResponseHead(
       version: .http1_1, status: HTTPResponseStatus(statusCode: response.status), headers: headers)
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    if method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
-    // The next request may begin before this is written, and be the last.
+    var parts: [HTTPServerResponsePart] = [.head(head)]
+    if method != .HEAD { parts.append(.body(.byteBuffer(body))) }
+    for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(parts[parts.count - 1])).assumeIsolated().whenComplete { [self] _ in end() }
+  }
+
+  /// The system has taken an answer. Its end, which has no bytes, lets the next request in: so answers do not pile up
+  /// for who does not take them.
+  private func end() {
+    guard let context else { return }
+    // The next request may begin at once, and be the last.
     let closes = isLast
-    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { [self] _ in
-      if closes {
-        self.context?.close(promise: nil)
-      } else if task == nil {
-        waiting.begin(.nextRequest)
-        close(in: patience.nextRequest)
-      }
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    if closes {
+      context.close(promise: nil)
+    } else if task == nil {
+      waiting.begin(.nextRequest)
+      close(in: patience.nextRequest)
     }
   }
 

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import NIOHPACK
 internal import NIOHTTP1
+internal import NIOHTTP2
 
 /// What the network's errors mean to a check. NIO's words are for programmers, and are never repeated.
 extension SiteError {
@@ -46,5 +48,23 @@ extension SiteError {
     case .unknown: self.init(.malformedResponse, "the answer's Transfer-Encoding is malformed")
     default: self.init(.malformedResponse, "what came is not HTTP/1")
     }
+  }
+
+  /// Why an exchange over HTTP/2 ended without an answer; `nil` if the error is not about HTTP/2.
+  private init?(ofHTTP2 error: any Error) {
+    if error is NIOHTTP2Errors.ExcessivelyLargeHeaderBlock || error is NIOHPACKErrors.MaxHeaderListSizeViolation {
+      self.init(malformed: .headerOverflow)
+    } else if let error = error as? NIOHTTP2Errors.StreamClosed {
+      self.init(.connectionLost, "the site ended the exchange (RFC 9113, 7: code \(error.errorCode.networkCode))")
+    } else if error is any NIOHTTP2Error || error is any NIOHPACKError {
+      self.init(.malformedResponse, "what came is not HTTP/2")
+    } else {
+      return nil
+    }
+  }
+
+  /// Whether the site refuses HTTP/2 for this request alone (RFC 9113, 7, HTTP_1_1_REQUIRED).
+  static func wantsHTTP1(_ error: any Error) -> Bool {
+    (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .http11Required
   }
 }

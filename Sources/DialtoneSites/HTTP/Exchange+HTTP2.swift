@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import NIOHPACK
 internal import NIOHTTP1
 internal import NIOHTTP2
 
@@ -14,8 +13,10 @@ extension Exchange {
       HTTP2Setting(parameter: .enablePush, value: 0),
       HTTP2Setting(parameter: .maxHeaderListSize, value: Limits.headers),
     ]
-    // The connection's limit of bytes and the deadline end what never ends: frames without data are no mistake.
+    // The connection's limit of bytes and the deadline end what never ends: frames without data are no mistake, and the
+    // limit of headers counts bytes.
     connection.maximumSequentialEmptyDataFrames = .max
+    connection.maximumSequentialContinuationFrames = Limits.headers
     let handler = NIOHTTP2Handler(
       mode: .client, eventLoop: channel.eventLoop, connectionConfiguration: connection
     ) { pushed in
@@ -50,24 +51,6 @@ private final class HTTP2ConnectionWatcher: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     exchange.lose(error)
-  }
-}
-
-extension SiteError {
-  /// Why an exchange over HTTP/2 ended without an answer; `nil` if the error is not about HTTP/2.
-  init?(ofHTTP2 error: any Error) {
-    if let error = error as? NIOHTTP2Errors.StreamClosed {
-      self.init(.connectionLost, "the site ended the exchange (RFC 9113, 7: code \(error.errorCode.networkCode))")
-    } else if error is any NIOHTTP2Error || error is any NIOHPACKError {
-      self.init(.malformedResponse, "what came is not HTTP/2")
-    } else {
-      return nil
-    }
-  }
-
-  /// Whether the site refuses HTTP/2 for this request alone (RFC 9113, 7, HTTP_1_1_REQUIRED).
-  static func wantsHTTP1(_ error: any Error) -> Bool {
-    (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .http11Required
   }
 }
 

@@ -64,10 +64,11 @@ struct HTTP2Tests {
 
   /// A frame (RFC 9113, 4.1).
   private static func frame(_ type: UInt8, _ flags: UInt8, stream: UInt8, _ payload: [UInt8] = []) -> [UInt8] {
-    [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, stream] + payload
+    [0, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF), type, flags, 0, 0, 0, stream] + payload
   }
 
-  private static let settings = frame(4, 0, stream: 0)
+  /// A server's own, and that it has taken in the client's (RFC 9113, 6.5.3).
+  private static let settings = frame(4, 0, stream: 0) + frame(4, 1, stream: 0)
   /// `:status: 200` is entry 8 of HPACK's table (RFC 7541, A); 103 is written out.
   private static let interim = frame(1, 4, stream: 1, [0x08, 3] + Array("103".utf8))
   private static let answer = frame(1, 4, stream: 1, [0x88])
@@ -153,6 +154,18 @@ struct HTTP2Tests {
     let url = site.verdict.url
     let verdict = DiagnosisVerdict(of: url.text, goal: .site, findings: [.site(site)])
     #expect(verdict.cause == .siteFault && verdict.summary.contains("HTTP/1.1"), "\(verdict)")
+  }
+
+  /// curl takes 300 KiB of headers: what a check's own limit ends is not the site's fault.
+  @Test(arguments: [(4, nil), (7, SiteError.Code.headersTooLarge)])
+  func longHeadersAreNoFault(count: Int, code: SiteError.Code?) async throws {
+    // A field of 10,000 bytes, written out (RFC 7541, 5.1 and 6.2.2), in a frame of its own: HEADERS and CONTINUATION.
+    let field = [0x00, 1, UInt8(ascii: "x"), 0x7F, 0x91, 0x4D] + [UInt8](repeating: UInt8(ascii: "x"), count: 10_000)
+    let head = Self.frame(1, 0, stream: 1, [0x88])
+    let rest = (1...count).flatMap { Self.frame(9, $0 == count ? 4 : 0, stream: 1, field) }
+    let site = try #require(try await Self.finding(Self.both, head + rest + Self.page))
+    #expect(site.verdict.error?.code == code && !site.isHTTP2Broken, "\(site)")
+    #expect(SiteRules.read(site).compactMap(\.charge).isEmpty)
   }
 
   @Test func aSiteThatFailsOverBothIsNotSaidToFailOverOne() async throws {
