@@ -16,12 +16,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #if defined(__GLIBC__)
+#include <malloc.h>
 #include <nss.h>
 #endif
 
@@ -44,6 +46,11 @@ int command_memory_file(const void *bytes, size_t count) {
     done += (size_t)written;
   }
   return file;
+}
+
+int command_has_address_space(size_t count) {
+  void *room = mmap(NULL, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && munmap(room, count) == 0;
 }
 
 int command_open_to_append(const char *path) {
@@ -173,7 +180,12 @@ int __wrap_setpriority(int which, unsigned int who, int value) {
 static int has_set_root;
 
 // Before the constructors of Swift's runtime, which have no priority.
-__attribute__((constructor(101))) static void set_runtime_root(void) {
+__attribute__((constructor(101))) static void prepare_runtime(void) {
+#if defined(__GLIBC__)
+  // Where the address space has a limit, an arena for each thread would leave too little for their stacks (mallopt(3)).
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+#endif
   if (getenv("SWIFT_ROOT") != NULL || access("/proc/self/exe", F_OK) == 0) return;
   has_set_root = setenv("SWIFT_ROOT", "/", 1) == 0;
 }

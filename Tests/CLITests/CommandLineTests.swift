@@ -301,6 +301,20 @@ struct ZoneTests {
           #expect(found == WallTime.microseconds("\(day)T\(time):00Z").map(JournalTime.at), "\(local)")
         }
       }
+      // The zones of the IANA whose summer time ends by half an hour, and by two.
+      for (zone, local, first, second) in [
+        ("Australia/Lord_Howe", "2026-04-05 01:45", "2026-04-04T14:45:00Z", "2026-04-04T15:15:00Z"),
+        ("Antarctica/Troll", "2026-10-25 02:30", "2026-10-25T00:30:00Z", "2026-10-25T02:30:00Z"),
+      ] {
+        unsafe setenv("TZ", zone, 1)
+        tzset()
+        for (isEnd, time) in [(false, first), (true, second)] {
+          let found = try JournalTime.parse(local, isEnd: isEnd)
+          #expect(found == WallTime.microseconds(time).map(JournalTime.at), "\(zone)")
+        }
+      }
+      // RFC 3339, 5.6.
+      #expect(try JournalTime.parse("1970-01-02t00:00:00z") == .at(86_400_000_000))
     }
   }
 }

@@ -44,6 +44,40 @@ struct ScarcityProcessTests {
     #expect(check.output.contains("failed"), "\(check)")
   }
 
+  /// Who can ask only in part does not say what it has not asked: the default is what it is, or is not told.
+  @Test("too few descriptors are left to ask for the default", .enabled(if: hasShell, "needs bash"))
+  func listsNoInterfacesInPart() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("eth0", "peer")
+    for name in ["eth0", "peer"] { try lab.up(name) }
+    try lab.waitUntilRunning("eth0")
+    try lab.addAddress("192.0.2.2/24", "eth0")
+    try lab.addRoute("default", via: "192.0.2.1", dev: "eth0")
+    var statuses: Set<LabProcess.Ending> = []
+    for count in 5...14 {
+      let result = try await run("interfaces --json eth0", limit: "-n \(count)", in: lab)
+      #expect(result.ending == .exited(2) || result.output.contains("\"default\":true"), "\(count): \(result)")
+      statuses.insert(result.ending)
+    }
+    #expect(statuses == [.exited(0), .exited(2)])
+  }
+
+  /// A limit of the address space (setrlimit(2), RLIMIT_AS) leaves no room for threads' stacks at some size.
+  @Test("the address space is small", .enabled(if: hasShell, "needs bash"))
+  func endsInTimeWithLittleAddressSpace() async throws {
+    let lab = try NetworkLab()
+    try lab.up("lo")
+    for megabytes in stride(from: 60, through: 360, by: 30) {
+      let limit = "-v \(megabytes * 1_000)"
+      let explain = try await run("explain --no-probe -t 2 127.0.0.1:9", limit: limit, in: lab)
+      // What is not there for the dynamic linker, 127, is no matter of the command.
+      let endings: [LabProcess.Ending] = [.exited(1), .exited(2), .exited(71), .exited(127)]
+      #expect(endings.contains(explain.ending), "\(limit): \(explain)")
+      let check = try await run("check --timeout 2 http://127.0.0.1:9/", limit: limit, in: lab)
+      #expect([.exited(1), .exited(71), .exited(127)].contains(check.ending), "\(limit): \(check)")
+    }
+  }
+
   /// An event loop that gets no descriptor would end the process with a signal.
   @Test(
     "too few descriptors are left for an exporter", .enabled(if: hasShell, "needs bash"), arguments: [8, 16, 20, 60])

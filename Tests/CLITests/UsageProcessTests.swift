@@ -30,6 +30,18 @@ struct UsageProcessTests {
     #expect(result.error.contains("--help"), "\(result.error)")
   }
 
+  /// POSIX, XBD 8.3: what COLUMNS says counts more than what is known of the output.
+  @Test(arguments: [40, 59, 60, 100])
+  func helpInAPipeIsAsWideAsIsWanted(columns: Int) async throws {
+    let lab = try NetworkLab()
+    for arguments in [["--help"], ["status", "--help"]] {
+      let result = try await Tool.run(arguments, in: lab, environment: ["COLUMNS": "\(columns)"])
+      let widths = result.output.split(separator: "\n").map(\.count)
+      #expect(result.ending == .exited(0) && widths.allSatisfy { $0 <= columns }, "\(widths.max() ?? 0)")
+      #expect(widths.contains { $0 > columns * 3 / 4 })
+    }
+  }
+
   /// This holds wherever the word was typed, and whatever part of it cannot be read.
   @Test(arguments: [
     ["interfaces", "http://u:secret@h/"], ["check", "--timeout", "http://u:secret@h/", "http://a/"],

@@ -9,7 +9,10 @@ import Testing
 
 /// The dates of RFC 9110, 5.6.7.
 struct HTTPDateTests {
-  @Test(arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])
+  @Test(arguments: [
+    "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    "sun, 06 nov 1994 08:49:37 GMT",
+  ])
   func readsItsThreeForms(text: String) { #expect(HTTPDate.seconds(of: text) == 784_111_777) }
 
   @Test func writesTheFirstForm() {
@@ -35,7 +38,10 @@ struct HTTPDateTests {
 
   @Test(arguments: [
     "", "tomorrow", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 0 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
-    "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
+    "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:60 GMT",
+    // As Go has it: two digits, and no day that the month lacks.
+    "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 30 Feb 2020 10:00:00 GMT", "Wed, 31 Dec 1997 24:00:00 GMT",
+    "Fri, 31 Nov 1994 08:49:37 GMT", "Wed, 29 Feb 2023 08:49:37 GMT", "Wed, 32 Dec 1997 10:00:00 GMT",
     "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 10000 08:49:37 GMT", "Sun, Nov 1994 08:49:37 GMT",
     // RFC 9110, 5.6.7: GMT alone.
     "Sun, 06 Nov 1994 08:49:37 +0200", "Sun, 06 Nov 1994 08:49:37 CET", "Sunday, 06-Nov-94 08:49:37",

@@ -102,6 +102,19 @@ struct ProbeHopsTests {
     }
   }
 
+  /// Sites.md: a body in a transfer coding is not read. Chunks are none that hides it.
+  @Test(arguments: [
+    ("gzip, chunked", "unreadable-body"), ("GZIP,chunked", "unreadable-body"), ("chunked", ""), ("identity", ""),
+  ])
+  func looksThroughNoTransferCoding(_ codings: String, _ reason: String) throws {
+    for isLookedAt in [true, false] {
+      let forbidden = try expressions(isLookedAt ? ["secret"] : [])
+      var hops = try hops { $0.forbidden = forbidden }
+      try take(outcome { $0.fields = [SiteInspection.Field(name: "Transfer-Encoding", value: codings)] }, &hops)
+      #expect(hops.result.verdict.reason == (isLookedAt ? reason : "") && !hops.result.failedByExpression)
+    }
+  }
+
   /// A mebibyte is looked through, and nothing longer.
   @Test(arguments: [(1_048_576, ""), (1_048_577, "body-too-long")])
   func looksThroughAMebibyte(_ length: Int, _ reason: String) throws {

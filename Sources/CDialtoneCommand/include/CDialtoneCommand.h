@@ -12,6 +12,9 @@
 // beginning, closed in programs that this process starts. Returns a descriptor, or -1 with errno.
 int command_memory_file(const void *_Nullable bytes, size_t count);
 
+// Whether that many bytes of address space are left. 1 if they are, or 0 with errno.
+int command_has_address_space(size_t count);
+
 // Opens a file to append to it, and makes it if there is none: open(2) takes a variable number of arguments. Returns a
 // descriptor, or -1 with errno.
 int command_open_to_append(const char *_Nonnull path);

@@ -126,15 +126,16 @@ struct DialtoneCommand: ParsableCommand {
 
   /// Prints help that was asked for, or what is wrong with the arguments.
   private static func end(with error: any Error, typed arguments: [String]) throws(SystemError) {
+    var screen = Screen.output
+    let isScript = arguments.contains { $0.hasPrefix(CompletionScript.option) }
+    if !isScript, let columns = Environment.columns { screen.columns = columns }
     var (description, status) = DialtoneCommand.described(error)
-    if status.isSuccess, arguments.contains(where: { $0.hasPrefix(CompletionScript.option) }) {
-      description = CompletionScript.completed(description)
-    }
+    if status.isSuccess, isScript { description = CompletionScript.completed(description) }
     // The description repeats what was typed.
     let message = TypedArguments.withoutSecrets(description, arguments)
     let text = TerminalText.visible(message, keepingLineBreaks: true)
     if status.isSuccess {
-      try Output.line(Screen.output.help(text))
+      try Output.line(screen.help(text))
     } else {
       Output.note(text)
     }
@@ -145,7 +146,7 @@ struct DialtoneCommand: ParsableCommand {
   /// leaves the lines whole, and `Screen` breaks them.
   private static func parserMessage(for error: any Error) -> (text: String, status: ExitCode) {
     let least = Screen.leastHelpColumns
-    let columns = Environment.value(of: "COLUMNS").flatMap { Int($0) } ?? Screen.output.columns ?? least
+    let columns = Environment.columns ?? Screen.output.columns ?? least
     // The process ends with this text. Both texts are copied (setenv(3)).
     if columns < least { unsafe setenv("COLUMNS", "10000", 1) }
     return (fullMessage(for: error), exitCode(for: error))

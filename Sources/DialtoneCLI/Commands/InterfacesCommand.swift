@@ -36,15 +36,7 @@ struct InterfacesCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let interfaces: [InterfaceStatus]
-    do {
-      interfaces = try currentInterfaces()
-    } catch {
-      Output.note("dialtone: \(Shortage.now() ?? "\(error)")")
-      throw ExitCode(ExitStatus.undetermined.rawValue)
-    }
-    let wanted = names.isEmpty ? interfaces : interfaces.filter { status in names.contains { status.isCalled($0) } }
-    let facts = facts(wanted)
+    let (interfaces, facts) = try told()
     let formatter = InterfaceFormatter(screen: .output, showsAll: all)
     let lines = json ? facts.map(InterfaceFormatter.json) : formatter.lines(for: facts)
     if !lines.isEmpty { try Output.line(lines.joined(separator: "\n")) }
@@ -54,25 +46,40 @@ struct InterfacesCommand: ParsableCommand {
     if !missing.isEmpty { throw ExitCode(ExitStatus.fails.rawValue) }
   }
 
+  /// All interfaces, and the facts of those that are wanted.
+  private func told() throws -> ([InterfaceStatus], [InterfaceFacts]) {
+    do {
+      let interfaces = try currentInterfaces()
+      let wanted = names.isEmpty ? interfaces : interfaces.filter { status in names.contains { status.isCalled($0) } }
+      return (interfaces, try facts(wanted))
+    } catch {
+      Output.note("dialtone: \(Shortage.now() ?? "\(error)")")
+      throw ExitCode(ExitStatus.undetermined.rawValue)
+    }
+  }
+
   /// Asks the kernel by which interface packets for the Internet leave, and what leads there over each.
-  private func facts(_ interfaces: [InterfaceStatus]) -> [InterfaceFacts] {
+  private func facts(_ interfaces: [InterfaceStatus]) throws -> [InterfaceFacts] {
     // While somebody watches, each question is one message.
     let observation = ReachabilityMonitor(.internet).observe { _ in }
     defer { withExtendedLifetime(observation) {} }
-    func state(_ family: IPAddress.Family, over interface: String? = nil) -> Reachability {
+    func state(_ family: IPAddress.Family, over interface: String? = nil) throws -> Reachability {
       var configuration = ReachabilityConfiguration()
       configuration.family = family
       configuration.interface = interface
-      return Reachability.now(configuration: configuration)
+      let state = Reachability.now(configuration: configuration)
+      if state.isDenied { throw ReachabilityError(.denied, state.reason?.description ?? "the system does not say") }
+      return state
     }
     let families: [IPAddress.Family] = [.ipv4, .ipv6]
-    let defaults = families.compactMap { state($0).interface?.index }
-    return interfaces.map { status in
+    let defaults = try families.compactMap { try state($0).interface?.index }
+    return try interfaces.map { status in
       let name = status.interface.name
       let speed = status.isOperating ? unsafe command_link_speed(name) : 0
       return InterfaceFacts(
         status: status, isDefault: defaults.contains(status.interface.index),
-        gateways: families.compactMap { state($0, over: name).gateway }, speed: speed == 0 ? nil : speed,
+        gateways: try families.compactMap { try state($0, over: name).gateway },
+        speed: speed == 0 ? nil : speed,
         isBridge: unsafe command_is_bridge(name) != 0)
     }
   }

@@ -138,14 +138,15 @@ enum JournalTime: Equatable, Sendable {
   private static func wall(_ text: String, _ isEnd: Bool) -> Int64? {
     let (day, rest) = (text.prefix(10), text.dropFirst(10))
     if rest.isEmpty { return WallTime.microseconds("\(day)T00:00:00Z").map { local($0, isEnd) } }
-    guard rest.first == " " || rest.first == "T" else { return nil }
-    let end = rest.firstIndex { "Z+-".contains($0) } ?? rest.endIndex
+    // RFC 3339, 5.6, allows small letters.
+    guard let mark = rest.first, " Tt".contains(mark) else { return nil }
+    let end = rest.firstIndex { "Zz+-".contains($0) } ?? rest.endIndex
     let zone = rest[end...]
     var clock = rest[..<end].dropFirst()
     if !zone.isEmpty, clock.last == " " { clock.removeLast() }
     guard let wall = WallTime.microseconds("\(day)T\(clock)\(clock.utf8.count == 5 ? ":00" : "")Z") else { return nil }
     if zone.isEmpty { return local(wall, isEnd) }
-    if zone == "Z" { return wall }
+    if zone == "Z" || zone == "z" { return wall }
     return WallTime.microseconds("1970-01-01T\(zone.dropFirst()):00Z").map { zone.first == "-" ? wall + $0 : wall - $0 }
   }
 
@@ -165,8 +166,9 @@ enum JournalTime: Equatable, Sendable {
     _ = unsafe gmtime_r(&time, &parts)
     unsafe parts.tm_isdst = -1
     let found = (Int64(unsafe mktime(&parts)) - Int64(time)) * WallTime.second + wall
-    let hour = 3_600 * WallTime.second
-    let times = [found - hour, found, found + hour].filter { WallTime.local($0) == WallTime.local(found) }
+    // Clocks are put back by an hour as a rule, by half of one on Lord Howe Island, and by two at Troll.
+    let steps = stride(from: -7_200, through: 7_200, by: 1_800).map { found + $0 * WallTime.second }
+    let times = steps.filter { WallTime.local($0) == WallTime.local(found) }
     return (isEnd ? times.last : times.first) ?? found
   }
 }

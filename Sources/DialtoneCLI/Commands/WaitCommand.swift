@@ -172,10 +172,22 @@ struct WaitCommand: SiteTargetCommand {
 extension SessionRun where Request == TargetRequest {
   /// Has the name servers asked until one answers. The question has the position of a target.
   fileprivate nonisolated func ask(_ name: HostName, as position: Int) async throws -> ExitStatus? {
-    let unanswered = Reachability(status: .unreachable, reason: .nameNotResolved)
-    if let ending = try await receive(unanswered, of: position) { return ending }
-    guard await NameServerWatch(name: name).waitForAnswer(on: thread) else { return nil }
-    return try await receive(Reachability(status: .reachable), of: position)
+    try await withThrowingTaskGroup(of: Reachability?.self) { [thread] group in
+      defer { group.cancelAll() }
+      group.addTask {
+        await NameServerWatch(name: name).waitForAnswer(on: thread) ? Reachability(status: .reachable) : nil
+      }
+      // Mostly the answer comes at once. Until it is missed, nothing is known.
+      group.addTask {
+        let isMissed = await thread.sleep(until: .now.advanced(by: NameServerWatch.usual))
+        return isMissed ? Reachability(status: .unreachable, reason: .nameNotResolved) : nil
+      }
+      while let state = try await group.next() {
+        if let state, let ending = try await receive(state, of: position) { return ending }
+        if state?.isReachable != false { return nil }
+      }
+      return nil
+    }
   }
 
   fileprivate nonisolated func followAddresses(_ monitors: [ReachabilityMonitor]) async throws -> ExitStatus? {

@@ -37,7 +37,7 @@ struct OutageFormatter {
     switch outage.ending {
     case .over: break
     case .open: lasted += ", and on"
-    case .cut: lasted = "≥ " + lasted
+    case .cut: lasted = "≥ " + (outage.lasted < 1_000 ? "0 ms" : lasted)
     }
     let row = [
       Screen.Span(WallTime.localText(outage.began), .faint), Screen.Span("  "),

@@ -68,9 +68,10 @@ struct WaitSession: Session {
     return []
   }
 
-  /// Prints how far it has come.
+  /// Prints how far it has come. A question without an answer so far has none.
   mutating func timeOut() -> [Report] {
     if ending != nil { return [] }
+    for question in questions.indices where answered[question] != .holds { answered[question] = .fails }
     ending = whole.exitStatus
     return report { _ in true }
   }

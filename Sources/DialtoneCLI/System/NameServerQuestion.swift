@@ -40,6 +40,8 @@ struct NameServerQuestion: Sendable {
 /// Asks the system's name servers until one answers: each once a second.
 struct NameServerWatch: Sendable {
   private static let interval = Duration.seconds(1)
+  /// How long an answer takes at most, as a rule.
+  static let usual = Duration.milliseconds(250)
 
   let name: HostName
 

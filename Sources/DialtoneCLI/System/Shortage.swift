@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
@@ -12,7 +13,8 @@ enum Shortage {
   private static let needed = 8
   /// As many threads as the library needs at least.
   private static let neededThreads = 3
-  private static let noMoreThreads = "the system lets the user start no more threads; raise the limit (ulimit -u)"
+  private static let noMoreThreads =
+    "the system lets the user start no more threads; raise its limit (ulimit -u, ulimit -v)"
 
   /// What the system has run out of; `nil` if nothing. If the state of the network was refused for lack of it, it was
   /// not denied.
@@ -57,6 +59,8 @@ enum Shortage {
   static func proveTasks(of command: String) throws(SystemError) {
     do throws(SiteError) { try SiteResources.prove() } catch { throw SystemError(command, errno: error.errno) }
     if SystemFile.text(at: "/proc/self/stat") == nil { throw SystemError("/proc/self/stat", errno: ENOENT) }
+    // For further threads and what all of them hold: Swift ends a process that gets no memory.
+    if command_has_address_space(128 << 20) == 0 { throw SystemError("mmap") }
   }
 
   /// What helps if a call failed for lack of something; `nil` if it failed otherwise.

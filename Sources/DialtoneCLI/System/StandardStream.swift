@@ -125,6 +125,9 @@ enum ShellWord {
 enum Environment {
   static func value(of name: String) -> String? { EnvironmentVariable[name] }
 
+  /// POSIX' COLUMNS, if it is a number above zero.
+  static var columns: Int? { value(of: "COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
+
   /// Whether the terminal understands no escape sequences.
   static var isDumb: Bool { value(of: "TERM") == "dumb" }
 

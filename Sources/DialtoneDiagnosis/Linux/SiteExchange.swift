@@ -39,12 +39,7 @@ struct SiteExchange: Sendable {
       {
         try await tryAgain(url, &finding)
       }
-      // What is beyond a check's own limits is no fault.
-      if finding.isHTTP2, finding.successes == 0, [.request, .response, .body].contains(verdict.stage),
-        verdict.error?.code != .headersTooLarge
-      {
-        try await tryHTTP1(url, &finding)
-      }
+      try await tryHTTP1(url, &finding)
       return [.site(finding)]
     } catch {
       // Only a cancellation throws here: the configuration is a usual one.
@@ -109,9 +104,7 @@ struct SiteExchange: Sendable {
 
   /// Tries in turn whether it fails without HTTP/2, too.
   private func tryHTTP1(_ url: SiteURL, _ finding: inout SiteFinding) async throws {
-    while finding.http1Verdicts.count < 2, finding.http1Verdicts.allSatisfy(SiteFinding.isGood),
-      finding.successes == 0, rest > Self.margin * 5
-    {
+    while finding.isHTTP2Suspect, finding.http1Verdicts.count < 2, rest > Self.margin * 5 {
       let verdict = try await inquiry.check(url, timeout: .nanoseconds(rest / 3), offersHTTP2: false).verdict
       finding.http1Verdicts.append(verdict)
       try await tryUsual(url, count: 1, timeout: .nanoseconds(rest / 3), &finding)

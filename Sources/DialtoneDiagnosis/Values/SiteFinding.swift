@@ -94,11 +94,17 @@ extension SiteFinding {
 
   var hasStalled: Bool { Self.isStalled(verdict) }
 
-  /// Whether the site works over HTTP/1.1, each time, and over HTTP/2 never.
-  var isHTTP2Broken: Bool {
-    !http1Verdicts.isEmpty && http1Verdicts.allSatisfy(Self.isGood)
-      && !(usual + smallVerdicts).contains(where: Self.isGood)
+  /// Whether all that works is HTTP/1.1, as far as that was tried.
+  private var isHTTP2Dead: Bool {
+    http1Verdicts.allSatisfy(Self.isGood) && !(usual + smallVerdicts).contains(where: Self.isGood)
   }
+  /// Whether HTTP/2 may be why it fails: what a check's own limit ends is no fault.
+  var isHTTP2Suspect: Bool {
+    isHTTP2 && isHTTP2Dead && [.request, .response, .body].contains(verdict.stage)
+      && verdict.error?.code != .headersTooLarge
+  }
+  /// Whether the site works over HTTP/1.1, each time, and over HTTP/2 never.
+  var isHTTP2Broken: Bool { !http1Verdicts.isEmpty && isHTTP2Dead }
 
   /// Whether no check got an answer, nor waited for as long as a site may take.
   var isHurried: Bool {

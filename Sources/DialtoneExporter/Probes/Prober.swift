@@ -210,6 +210,9 @@ package struct Prober: Sendable {
 
     private mutating func judgeBody(_ details: CheckDetails) -> String? {
       defer { result.details?.body = [] }
+      // Expressions have nothing to look at in a transfer coding that was not asked for (RFC 9112, 6.1).
+      let codings = ASCII.folded(details.value(of: "transfer-encoding") ?? "").split { ", ".contains($0) }
+      if codings.contains(where: { $0 != "chunked" && $0 != "identity" }) { return "unreadable-body" }
       if details.body.count > Prober.longestBody {
         result.failedByExpression = true
         return "body-too-long"

@@ -65,7 +65,8 @@ package struct ProbeRequest: Sendable {
 
   private static func timeout(of module: ProbeModule, scrape: String?) throws(Refusal) -> Duration {
     var allowed = usualTimeout
-    if let scrape {
+    // One without a value says nothing.
+    if let scrape, !scrape.isEmpty {
       guard let seconds = Double(scrape), seconds.isFinite, seconds >= 0 else {
         throw Refusal(status: 400, message: "X-Prometheus-Scrape-Timeout-Seconds is no number")
       }

@@ -27,16 +27,20 @@ enum HTTPDate {
     // The third form, which ends with the year, names no zone.
     guard let end = words.last, end == "GMT" || end.allSatisfy(\.isWholeNumber),
       let clock = words.first(where: { $0.contains(":") }),
-      let month = words.lazy.compactMap({ word in months.firstIndex { $0 == word } }).first
+      let month = words.lazy.compactMap({ word in months.firstIndex { ASCII.areSame($0, String(word)) } }).first
     else { return nil }
-    let numbers = words.compactMap { $0.allSatisfy(\.isWholeNumber) ? Int($0) : nil }
+    let texts = words.filter { $0.allSatisfy(\.isWholeNumber) }
+    let numbers = texts.compactMap { Int($0) }
     let parts = clock.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
-    guard numbers.count == 2, (1...31).contains(numbers[0]), (0...9_999).contains(numbers[1]), parts.count == 3,
-      (0...23).contains(parts[0]), (0...59).contains(parts[1]), (0...60).contains(parts[2])
+    // A day has two digits, but in the third form. As Go has it, no minute has a second of its own to leap.
+    guard numbers.count == 2, numbers[0] > 0, end != "GMT" || texts[0].count == 2, (0...9_999).contains(numbers[1]),
+      parts.count == 3, (0...23).contains(parts[0]), (0...59).contains(parts[1]), (0...59).contains(parts[2])
     else { return nil }
     // Two digits are of this century unless that were more than 50 years away; Go takes 69 for the turn.
     let year = numbers[1] >= 100 ? numbers[1] : numbers[1] + (numbers[1] < 69 ? 2_000 : 1_900)
     let days = UTCTimestamp.days(year: Int64(year), month: Int64(month) + 1, day: Int64(numbers[0]))
+    let next = UTCTimestamp.days(year: Int64(year + (month + 1) / 12), month: Int64((month + 1) % 12) + 1, day: 1)
+    if days >= next { return nil }
     return ((Int(days) * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2]
   }
 }

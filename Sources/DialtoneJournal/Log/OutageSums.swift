@@ -22,7 +22,16 @@ package struct OutageSums: Equatable, Sendable {
   private struct Part: Equatable, Sendable {
     let target: String
     let began: Int64
+    /// Where it ends within the span.
+    let end: Int64
     let lasted: Int64
+
+    init(_ outage: Outage, until: Int64, lasted: Int64) {
+      target = outage.target
+      began = outage.began
+      end = min(outage.ended, until)
+      self.lasted = lasted
+    }
   }
 
   package let since: Int64
@@ -51,25 +60,29 @@ package struct OutageSums: Equatable, Sendable {
       targets[outage.target] = target
       layers[outage.layer, default: Layer()].outages += 1
       layers[outage.layer, default: Layer()].down += lasted
-      parts[outage.layer, default: []].append(Part(target: outage.target, began: outage.began, lasted: lasted))
+      parts[outage.layer, default: []].append(Part(outage, until: until, lasted: lasted))
     case .outage, .path, .asleep: break
     }
   }
 
-  /// What has happened there, and how long it lasted: a pulled cable is one event, however many targets go down with
-  /// it. A target that goes down once more is another one.
+  /// What has happened there, and how long some target was down by it. A pulled cable is one event, with all targets
+  /// that go down with it; a target that goes down once more is another one.
   package func events(in layer: OutageLayer) -> (count: Int, lasted: Int64) {
-    var (count, lasted, longest) = (0, Int64(0), Int64(0))
+    var (count, lasted, counted) = (0, Int64(0), since)
     var (start, targets) = (Int64(0), Set<String>())
     for part in (parts[layer] ?? []).sorted(by: { $0.began < $1.began }) {
       if count == 0 || part.began - start > Outage.together || targets.contains(part.target) {
-        (count, lasted, longest) = (count + 1, lasted + longest, 0)
+        count += 1
         (start, targets) = (part.began, [])
       }
       targets.insert(part.target)
-      longest = max(longest, part.lasted)
+      // What another one has counted counts once. Sleep in a part is spread evenly.
+      let first = max(part.began, since)
+      let fresh = part.end - max(first, counted)
+      if fresh > 0 { lasted += fresh == part.end - first ? part.lasted : part.lasted * fresh / (part.end - first) }
+      counted = max(counted, part.end)
     }
-    return (count, lasted + longest)
+    return (count, lasted)
   }
 
   package func overlaps(_ outage: Outage) -> Bool { outage.ended >= since && outage.began <= until }

@@ -32,7 +32,7 @@ package enum SiteResources {
     // The loops' threads, those of tasks (as many as processors), one that ends the loops, and the engine's two.
     if !Thread.areAvailable(loopCount + System.coreCount + 3) {
       // pthread_create(3).
-      throw SiteError(.cannotConnect, "no thread is left (ulimit -u)", errno: EAGAIN)
+      throw SiteError(.cannotConnect, "no thread is left (ulimit -u, ulimit -v)", errno: EAGAIN)
     }
     #endif
     return highest

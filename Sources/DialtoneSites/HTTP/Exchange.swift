@@ -57,9 +57,7 @@ final class Exchange {
 
   /// Reports that the connection brings no answer, or no more of it.
   func lose(_ error: any Error) {
-    // Some servers of HTTP/2 alone, as of gRPC, choose nothing, and close (RFC 7301, 3.2, would have them say so).
-    let isUnheard = url.isSecure && !offersHTTP2 && !hasChosen && firstByte == nil
-    noteVersion(details.isHTTP2 ? SiteError.wantsHTTP1(error) : isUnheard)
+    noteLoss(error)
     send(.lost(error as? SiteError ?? SiteError(losing: error)))
   }
 
@@ -130,6 +128,13 @@ final class Exchange {
         try NIOSSLClientHandler(context: context, serverHostname: name),
         position: .before(try pipeline.handler(type: TLSWatcher.self)))
     }
+  }
+
+  /// Notes whether a connection that is lost may bring an answer over another version of HTTP.
+  func noteLoss(_ error: any Error) {
+    // Some servers of HTTP/2 alone, as of gRPC, choose nothing, and close (RFC 7301, 3.2, would have them say so).
+    let isUnheard = url.isSecure && !offersHTTP2 && !hasChosen && firstByte == nil
+    noteVersion(details.isHTTP2 ? SiteError.wantsHTTP1(error) : isUnheard)
   }
 
   /// Notes, as long as anybody wants to know, whether the site may answer over another version of HTTP.
@@ -237,7 +242,9 @@ final class Exchange {
     sent.futureResult.assumeIsolated().whenComplete { [self] result in
       switch result {
       case .success: send(.requestSent)
-      case .failure(let error): send(.requestNotSent(SiteError(losing: error)))
+      case .failure(let error):
+        noteLoss(error)
+        send(.requestNotSent(SiteError(losing: error)))
       }
     }
     pipeline.write(NIOAny(HTTPClientRequestPart.head(head)), promise: nil)
