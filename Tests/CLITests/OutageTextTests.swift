@@ -141,6 +141,12 @@ struct OutageTextTests {
       ])
   }
 
+  /// The link is down for an hour, whatever each target says of it.
+  @Test func countsWhatSeveralLoseOnce() {
+    let outages = [outage("a", 3_600), outage("b", 3_300, at: 1_300), outage("c", 3_000, at: 1_600)]
+    #expect(sums(outages, up: []).first == "the link         1 h in 3 outages (2 h 45 min in all)")
+  }
+
   @Test func tellsTargetsAloneIfThereWasNoOutage() {
     #expect(sums([], up: [("a", 60)]) == ["a: 100.000 % reachable, 0 s of 1 min down"])
     #expect(sums([], up: []).isEmpty)

@@ -57,11 +57,12 @@ struct OutageFormatter {
 
   func lines(for sums: OutageSums, skippedLines: Int) -> [String] {
     var lines: [String] = []
-    let layers = OutageLayer.allCases.compactMap { layer in sums.layers[layer].map { (layer, $0) } }
-      .sorted { $0.1.down > $1.1.down }
-    for (layer, sum) in layers {
+    let layers = OutageLayer.allCases.compactMap { layer in
+      sums.layers[layer].map { (layer: layer, sum: $0, events: sums.events(in: layer)) }
+    }
+    for (layer, sum, events) in layers.sorted(by: { $0.events.lasted > $1.events.lasted }) {
       let name = TerminalText.padded(layer.words, to: Self.layerColumns)
-      lines.append(screen.paragraph("\(name)  \(Self.words(for: sum, sums.events(in: layer)))"))
+      lines.append(screen.paragraph("\(name)  \(Self.words(for: sum, events))"))
     }
     if !layers.isEmpty { lines.append("") }
     for (name, sum) in sums.targets.sorted(by: { $0.key < $1.key }) {
@@ -78,7 +79,7 @@ struct OutageFormatter {
   private static func words(for sum: OutageSums.Layer, _ events: (count: Int, lasted: Int64)) -> String {
     let (lasted, down) = (DurationText.words(.microseconds(events.lasted)), DurationText.words(.microseconds(sum.down)))
     let outages = "\(sum.outages) outage\(sum.outages == 1 ? "" : "s")"
-    if events.count == sum.outages { return "\(down) in \(outages)" }
+    if events.count == sum.outages { return "\(lasted) in \(outages)\(down == lasted ? "" : " (\(down) in all)")" }
     return "\(lasted) in \(events.count) event\(events.count == 1 ? "" : "s") (\(outages) of targets, \(down) in all)"
   }
 
