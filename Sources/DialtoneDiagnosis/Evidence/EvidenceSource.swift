@@ -64,6 +64,8 @@ public struct DiagnosisInquiry: Sendable {
     guard let name, subject.goal != .internet else { return [] }
     var known = name.addresses
     if case .addresses(let system)? = name.system, !system.isEmpty { known = system }
+    // To a link-local address without its interface nothing is sent (ipv6(7)).
+    known.removeAll { $0.family == .ipv6 && $0.isLinkLocal && $0.zone == nil }
     // Linux takes 0.0.0.0 and ::, which filters of names answer, for this machine itself.
     return known.filter { families.contains($0.family) }.map { address in
       guard address.isUnspecified else { return address }

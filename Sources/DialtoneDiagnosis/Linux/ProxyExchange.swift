@@ -42,6 +42,8 @@ struct ProxyExchange: Sendable {
       if let url = inquiry.subject.url {
         let check = try await inquiry.check(url, timeout: timeout, by: server)
         let verdict = check.verdict
+        // With so little time, that nothing came says nothing.
+        if verdict.error?.code == .timedOut, timeout < .seconds(5) { return [.unasked(.proxy, nil, .timeIsUp)] }
         let outcome = ownWord(check, by: server) ?? outcome(verdict)
         let found = finding(name, outcome)
         return outcome == .delivers ? [found, .site(SiteFinding(verdict, clock: .read()))] : [found]

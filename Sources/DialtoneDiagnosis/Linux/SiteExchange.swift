@@ -40,7 +40,7 @@ struct SiteExchange: Sendable {
         try await tryAgain(url, &finding)
       }
       try await tryHTTP1(url, &finding)
-      return [.site(finding)]
+      return [finding.isShort ? .unasked(.http, nil, .shortage) : .site(finding)]
     } catch {
       // Only a cancellation throws here: the configuration is a usual one.
       return []
@@ -49,8 +49,9 @@ struct SiteExchange: Sendable {
 
   private func ask(_ url: SiteURL) async throws -> SiteFinding {
     // The first check leaves time for others, so a second one waits longer, for a site that is slow.
-    // Over HTTP/1.1: what HTTP/2 alone does not bring comes then.
     async let patient = inquiry.isConnected ? askPatiently(url) : nil
+    // What HTTP/2 alone does not bring comes then.
+    async let plain = inquiry.isConnected && url.isSecure ? askPatiently(url, offersHTTP2: false) : nil
     let share = inquiry.isSlow ? rest - Self.margin * 10 : rest * 2 / 5
     var first = try await inquiry.check(url, timeout: .nanoseconds(share))
     // A page that goes on, however slowly, may have no end, as events have none: that it begins is enough.
@@ -70,25 +71,23 @@ struct SiteExchange: Sendable {
     let areSmallAnswered = finding.smallVerdicts.contains(where: SiteFinding.isAnswered)
     if finding.hasStalled && !areSmallAnswered || finding.isSlowName, let later = try await patient {
       take(later, &finding)
+      if finding.isHTTP2Suspect, let other = try await plain { finding.http1Verdicts.append(other.verdict) }
     }
     return finding
   }
 
   /// Asks once more, if the first check has not ended soon and cancelled it, and waits for as long as there is time.
-  private func askPatiently(_ url: SiteURL) async throws -> CheckOutcome? {
+  private func askPatiently(_ url: SiteURL, offersHTTP2: Bool = true) async throws -> CheckOutcome? {
     try await Task.sleep(for: Self.soon)
-    return try await inquiry.check(url, timeout: .nanoseconds(rest - Self.margin * 10), offersHTTP2: false)
+    return try await inquiry.check(url, timeout: .nanoseconds(rest - Self.margin * 10), offersHTTP2: offersHTTP2)
   }
 
   /// An answer that took longer than the first check had is one of a slow site, and no sign that it fails at times.
   private func take(_ outcome: CheckOutcome, _ finding: inout SiteFinding) {
     let needed = outcome.verdict.timings.total ?? .zero
-    let isAnswered = SiteFinding.isAnswered(outcome.verdict)
-    if isAnswered, let given = finding.verdict.timings.total, needed > given {
+    if SiteFinding.isAnswered(outcome.verdict), let given = finding.verdict.timings.total, needed > given {
       finding = SiteFinding(outcome.verdict, clock: finding.clock)
       finding.resent = outcome.details.progress?.resent ?? 0
-    } else if isAnswered, finding.isHTTP2 {
-      finding.http1Verdicts.append(outcome.verdict)
     } else {
       finding.laterVerdicts.append(outcome.verdict)
       finding.stalls += stall(outcome)

@@ -133,7 +133,7 @@ struct SystemQuestion {
   }
 
   /// Whether names can be looked up at all. Servers are asked for the root, which those of a network without the
-  /// Internet's names answer, too. A root server's name tells only where that answer is odd, or not what programs get.
+  /// Internet's names answer, too, and then for a root server's name: do programs get what the servers know?
   private func anyName(_ nameInquiry: NameInquiry) -> NameFinding {
     let resolver = nameInquiry.configuration
     // Without search domains. Programs that go by a proxy look no names up.
@@ -146,12 +146,10 @@ struct SystemQuestion {
     }
     var finding = nameInquiry.evidence("", families: inquiry.families)
     if !resolver.asksServers { finding.source = .none }
-    guard matters, let first = finding.servers.first(where: \.hasAnswered), first.deniesRoot || resolver.usesTCP else {
-      return finding
-    }
+    guard matters, let first = finding.servers.first(where: \.hasAnswered) else { return finding }
     var named = lookUp(name, nameInquiry)
     named.name = RootServers.name
-    return first.deniesRoot || !named.addresses.isEmpty ? named : finding
+    return first.deniesRoot || first.ipv4?.code != .success || !named.addresses.isEmpty ? named : finding
   }
 
   // MARK: The kernel

@@ -43,6 +43,8 @@ enum NameMeaning: Hashable, Sendable {
   case unreadable
   case noServer
   case silent
+  /// It answers for another name.
+  case silentOfName(IPAddress)
   case hurried
 }
 
@@ -183,6 +185,9 @@ enum NameRules {
     if servers.isEmpty {
       if finding.isRootOnly || finding.system == nil { return (.noServer, .skipped, nil) }
       return (.noServer, .fault, .nameServerSilent)
+    }
+    if let busy = servers.first(where: { $0.control?.code != nil }) {
+      return (.silentOfName(busy.address), .fault, .nameServerRefuses)
     }
     return (.silent, .fault, .nameServerSilent)
   }

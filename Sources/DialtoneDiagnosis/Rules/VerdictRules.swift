@@ -27,6 +27,8 @@ struct VerdictRules {
   private var conclusion: Conclusion {
     if findings.isEmpty { return .unknown(.nothingFound) }
     if let success { return conclude(success) }
+    // A portal that answers in others' place explains whatever lies behind it.
+    let portal = readings.first { $0.kind == .portal && $0.isFault }
     if let portal, let charge = portal.charge { return .wrong(charge, Conclusion.Ground(reading: portal)) }
     let broken = brokenFamily
     if let broken, areNamesAskedOnly(by: broken.family) { return familyBroken(broken) }
@@ -223,9 +225,6 @@ struct VerdictRules {
         && (fault.family == nil || fault.family == reading.family)
     }
   }
-
-  /// A portal that answers in others' place explains whatever lies behind it.
-  private var portal: Reading? { readings.first { $0.kind == .portal && $0.isFault } }
 
   /// Which of two faults is nearer: they stand in the order of a packet's way, and a proxy comes before names and the
   /// target, as programs ask it in their place.

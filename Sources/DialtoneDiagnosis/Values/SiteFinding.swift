@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDialtoneSystem
 public import Dialtone
 public import DialtoneSites
 
@@ -105,6 +106,9 @@ extension SiteFinding {
   }
   /// Whether the site works over HTTP/1.1, each time, and over HTTP/2 never.
   var isHTTP2Broken: Bool { !http1Verdicts.isEmpty && isHTTP2Dead }
+
+  /// Whether a check had no thread or descriptor: that is nobody else's fault.
+  var isShort: Bool { usual.contains { [EAGAIN, EMFILE, ENFILE].contains($0.error?.errno) } }
 
   /// Whether no check got an answer, nor waited for as long as a site may take.
   var isHurried: Bool {

@@ -175,6 +175,8 @@ struct Words {
       return "asking the name server \(server) fails: \(SiteError.text(errno: errno))"
     case .unreadable: return "this user may not read /etc/resolv.conf, so that programs ask \(servers)"
     case .noServer: return "there is no name server to ask"
+    case .silentOfName(let server):
+      return "the name server \(server) answers for others, and not for \(name.name): its domain's own may be silent"
     case .silent: return "the name \(isOne ? "server \(servers) does" : "servers \(servers) do") not answer"
     case .hurried: return text(.timeIsUp)
     }

@@ -61,6 +61,17 @@ struct DiagnosisExchangeTests {
     return (proxies.first, hasSite && found.count == 2)
   }
 
+  /// Explain.md: if the time ends before a proxy had its own, no cause is named.
+  @Test func aProxyThatHadNoTimeIsNotBlamed() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await SiteServer(SiteBehaviour { _ in [.stall] })
+      Self.use("http://127.0.0.1:\(server.port)", as: "https_proxy")
+      let inquiry = Self.inquiry("https://site.example/", .seconds(1))
+      #expect(await ProxyExchange(inquiry).findings() == [.unasked(.proxy, nil, .timeIsUp)])
+      withExtendedLifetime(server) {}
+    }
+  }
+
   private static let own = ProxyFinding.Outcome.refuses(SiteError(.proxyFailed, "it answers 403 itself"))
 
   /// RFC 9209, 2.1.1: a proxy tells its own errors from the site's. Over http nothing else does.

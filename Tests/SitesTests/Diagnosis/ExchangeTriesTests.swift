@@ -4,6 +4,7 @@
 #if os(Linux)
 import Dialtone
 import DialtoneSites
+import Glibc
 import SiteLab
 import TestSupport
 import Testing
@@ -32,6 +33,17 @@ struct ExchangeTriesTests {
       counts.append([site.usual.count, site.smallVerdicts.count])
     }
     #expect(counts.last == [4, 3], "\(counts)")
+  }
+
+  /// pthread_create(3), EAGAIN: that this machine has no thread for a check is not the site's fault.
+  @Test(arguments: [(EAGAIN, true), (EMFILE, true), (ENFILE, true), (ECONNREFUSED, false), (0, false)])
+  func aShortageIsNobodyElses(errno: Int32, isShort: Bool) {
+    func verdict(_ errno: Int32) -> SiteVerdict {
+      SiteVerdict(
+        url: "https://a.example/", kind: .failed, stage: .connect, error: SiteError(.cannotConnect, "w", errno: errno))
+    }
+    #expect(SiteFinding(verdict(errno)).isShort == isShort)
+    #expect(SiteFinding(verdict(ECONNREFUSED), later: [verdict(errno)]).isShort == isShort)
   }
 
   /// Events come when they happen, and have no end (HTML, 9.2): that they begin is an answer.

@@ -54,6 +54,13 @@ struct InquiryEdgesTests {
     #expect(found.map(\.description) == ["127.0.0.1", "::1"])
   }
 
+  /// ipv6(7), sin6_scope_id: nothing is sent to a link-local address without its interface. A server can name any.
+  @Test func aLinkLocalAddressNeedsItsInterface() {
+    let site = IPAddress(ipv4: 0xCB00_710A)
+    let found = Self.inquiry([.name(NameFinding(name: "a", addresses: [Self.router6, site]))]).addresses
+    #expect(Self.router6.isLinkLocal && found == [site])
+  }
+
   @Test func anAddressIsNoName() throws {
     #expect(Self.inquiry([]).subject.isAddress && !Self.inquiry([], .internet).subject.isAddress)
     #expect(!Self.inquiry([], try .host("a.example")).subject.isAddress)

@@ -112,6 +112,9 @@ struct NameRulesTests {
       testDescription: "the first refers", outcome: .ok, cause: nil,
       servers: [(referral, referral, referral), (known, empty, unknown)]),
     Row(
+      testDescription: "the only one is silent about it, and not about others", outcome: .fault,
+      cause: .nameServerRefuses, servers: [(.silent, .silent, unknown)]),
+    Row(
       testDescription: "the only one refers", outcome: .fault, cause: .nameServerRefuses,
       servers: [(referral, referral, referral)]),
   ]
