@@ -97,6 +97,11 @@ struct CheckCommand: CheckedCommand {
       // Before the first check: if the system is short of threads or descriptors, Swift would wait for ever, or end the
       // process.
       try SiteResources.prove()
+      do throws(SystemError) {
+        try Shortage.proveAddressSpace()
+      } catch {
+        throw SiteError(.cannotConnect, SiteError.text(errno: error.errno), errno: error.errno)
+      }
     } catch {
       var status: ExitStatus?
       for (position, url) in request.urls.enumerated() {

@@ -59,7 +59,11 @@ enum Shortage {
   static func proveTasks(of command: String) throws(SystemError) {
     do throws(SiteError) { try SiteResources.prove() } catch { throw SystemError(command, errno: error.errno) }
     if SystemFile.text(at: "/proc/self/stat") == nil { throw SystemError("/proc/self/stat", errno: ENOENT) }
-    // For further threads and what all of them hold: Swift ends a process that gets no memory.
+    try proveAddressSpace()
+  }
+
+  /// For threads that are proved one at a time, and what all of them hold: Swift ends a process that gets no memory.
+  static func proveAddressSpace() throws(SystemError) {
     if command_has_address_space(128 << 20) == 0 { throw SystemError("mmap") }
   }
 

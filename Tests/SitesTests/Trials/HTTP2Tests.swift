@@ -203,10 +203,15 @@ struct HTTP2Tests {
   @Test func bothHaveOneTime() async throws {
     let found = try await Self.check([], unasked: .close)
     #expect(found.verdict.error?.code == .connectionLost && found.connections == 2, "\(found)")
-    let server = try await SiteServer(
-      SiteBehaviour { _ in [.pause(.seconds(1)), .close] }, as: try Trust.identity.get())
-    let late = try await SitesTests.check(try server.url(.secure)) { $0.timeout = .milliseconds(1_700) }
-    #expect(late.error?.code == .timedOut && server.connectionCount == 2, "\(late)")
+    // On a busy machine the first exchange may take all of a short time.
+    for scale in [1, 4, 16] {
+      let server = try await SiteServer(
+        SiteBehaviour { _ in [.pause(.seconds(scale)), .close] }, as: try Trust.identity.get())
+      let late = try await SitesTests.check(try server.url(.secure)) { $0.timeout = .milliseconds(scale * 1_700) }
+      #expect(late.error?.code == .timedOut, "\(late)")
+      if server.connectionCount == 2 { return }
+    }
+    Issue.record("there was no second exchange")
   }
 
   @Test func onlyASiteThatWorksEachTimeOverOneFailsOverTheOther() {
