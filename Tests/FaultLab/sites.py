@@ -148,6 +148,9 @@ class Site:
         if mode == "slow":
             time.sleep(float(self.value))
             mode = "ok"
+        if mode == "portal-slow":
+            time.sleep(2)
+            mode = "portal"
         if mode == "drip":
             for byte in ANSWERS["ok"]:
                 client.sendall(bytes([byte]))

@@ -78,6 +78,8 @@ final class DiagnosisRun: Sendable {
       await walkToTarget(isProxyAsked: isProxyAsked)
       await group.waitForAll()
       if subject.goal == .site, !hasFound(.exchange), inquiry.mayExchange { await ask(.exchange) }
+      let hasNoPortal = found.withLock { $0.contains(.portal(PortalFinding(status: nil))) }
+      if hasNoPortal, inquiry.answeredSlowly != nil { await ask(.portal) }
     }
   }
 

@@ -120,6 +120,14 @@ public struct DiagnosisInquiry: Sendable {
     return times.min().map { $0 >= 700 } ?? false
   }
 
+  /// How long whoever answered over http took, in milliseconds, if that was long; a portal may be as slow.
+  var answeredSlowly: Int64? {
+    let answers = findings.compactMap { if case .site(let site) = $0 { site.verdict } else { nil } }
+    let time = answers.first { !$0.url.isSecure && $0.kind.answerer != nil }?.timings.total
+    let milliseconds = (time ?? .zero).nanosecondsClamped / 1_000_000
+    return (500...2_500).contains(milliseconds) ? milliseconds : nil
+  }
+
   /// Whether a connection was made, or refused in a way that a portal would, or the kernel tells nothing.
   var mayExchange: Bool {
     if !kernelFindings.isEmpty, kernelFindings.allSatisfy({ $0.result == .link(.denied) }) { return true }

@@ -76,20 +76,17 @@ struct BeyondProbe {
       questions.removeAll { $0.outcome == nil }
       if questions.isEmpty, trace ?? .silent == .silent { return nil }
     }
+    let asked = questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }
     // A proxy takes the place of connections.
     let isEnough = inquiry.subject.goal != .internet || inquiry.hasProxySetting
     let answer = isEnough ? nil : questions.first { $0.outcome == .answer }
     let long = (answer?.answeredAt ?? 0) * 3 / 2
     let near = min(max(Self.near.lowerBound, long), Self.near.upperBound)
+    guard let answer else { return BeyondFinding(asked, trace: trace) }
     var barrier: ConnectionFinding.Outcome?
-    var finding = BeyondFinding(
-      questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) },
-      trace: trace,
-      takesConnections: answer.flatMap { takesConnections($0.server, near: near, long, witness, &barrier) })
-    finding.stopsSites = barrier
-    if let answer, finding.takesConnections == true {
-      finding.stopsSites = stopsSites(answer.server.family, near, witness)
-    }
+    guard let connection = connection(answer.server, near: near, long, witness, &barrier) else { return nil }
+    var finding = BeyondFinding(asked, trace: trace, connection: connection)
+    finding.stopsSites = connection == .answered ? stopsSites(answer.server.family, near, witness) : barrier
     return finding
   }
 
@@ -139,29 +136,42 @@ struct BeyondProbe {
     return refusal ?? (outcomes.count == 1 && (isNear || first == nil) ? outcomes.first : nil)
   }
 
-  /// Whether a connection gets beyond the router: programs need more than datagrams. `nil` if the time was up before.
-  /// `barrier` is what somebody behind the router says of all connections.
-  private func takesConnections(
+  /// What comes of connections to one that answers, and to another one. `nil` if the time was up before that was clear.
+  /// `barrier` is what somebody behind the router says of all of them.
+  private func connection(
     _ server: IPAddress, near: Int64, _ long: Int64, _ witness: KernelWitness,
     _ barrier: inout ConnectionFinding.Outcome?
-  ) -> Bool? {
+  ) -> BeyondFinding.Connection? {
     let way = witness.evidence(server, inquiry.path(port: 53))
     let interface = inquiry.interface(way)
     // Each root server takes connections (RFC 7766, 5), and a filter may stop those to port 53.
-    let connector = Connector([server], ports: [53], interface: interface, patience)
-    connector.wait(upTo: Self.soon)
-    if connector.isConnected(server.family) { return true }
-    var trace = HopTrace(to: server, interface: interface, gateway: way.gateway)
-    if trace.leadsBeyond(patience, upTo: Self.resends[1]) {
-      // A router may let connections come to it, and refuse those that would get further.
-      guard connector.isRefusedOnTheWay(server.family) else { return true }
-      _ = trace.isLed(patience, upTo: near, waitsForAll: true)
-      barrier = trace.barrier
-      return barrier == nil
+    let servers = [server] + Self.servers(server.family, count: 2).filter { $0 != server }.prefix(1)
+    let later = max(Self.resends[1] + Self.soon, long)
+    func connect(_ servers: some Sequence<IPAddress>, upTo limit: Int64) -> Connector {
+      let connector = Connector(Array(servers), ports: [53], interface: interface, patience)
+      connector.wait(upTo: limit) { connector.connected != nil }
+      return connector
     }
-    // The first segment is sent again after a second.
-    connector.wait(upTo: max(Self.resends[1] + Self.soon, long))
-    return connector.isConnected(server.family) ? true : patience.isOver ? nil : false
+    let connector = connect(servers, upTo: Self.soon)
+    if connector.connected == nil {
+      var trace = HopTrace(to: server, interface: interface, gateway: way.gateway)
+      let leadsOn = trace.leadsBeyond(patience, upTo: Self.resends[1])
+      // A router may let connections come to it, and refuse those that would get further.
+      if leadsOn, connector.isRefusedOnTheWay(server.family) {
+        _ = trace.isLed(patience, upTo: near, waitsForAll: true)
+        barrier = trace.barrier
+        return barrier == nil ? .leadsOn : .nothing
+      }
+      // The first segment is sent again after a second.
+      connector.wait(upTo: later) { connector.connected != nil }
+      if connector.connected == nil { return patience.isOver ? nil : leadsOn ? .leadsOn : .nothing }
+    }
+    let first = connector.connected.flatMap { StreamTrial($0, patience).outcome(long) }
+    if [.answered, .held, .leadsOn, nil].contains(first) { return first }
+    // One server is not enough to blame the way.
+    guard let other = connect(servers.suffix(1), upTo: later).connected else { return first }
+    let second = StreamTrial(other, patience).outcome(long)
+    return second == .answered ? .unsteady : second == nil ? nil : first
   }
 
   private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {

@@ -6,7 +6,7 @@ internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
 
-/// Connects to all addresses at once, and closes each connection as soon as it is made. Runs on a thread of its own.
+/// Connects to all addresses at once. Runs on a thread of its own.
 final class Connector {
   /// How long nobody may answer, in milliseconds: the first segment is sent again after one second and after three
   /// (RFC 6298, 2).
@@ -115,6 +115,9 @@ final class Connector {
       }
     attempt.result.tries = [outcome]
   }
+
+  /// The first connection that was made.
+  var connected: ProbeSocket? { attempts.first { $0.result.isAccepted }?.socket }
 
   /// Whether one attempt of a family has led to a connection.
   func isConnected(_ family: IPAddress.Family) -> Bool { results(family).contains(where: \.isAccepted) }

@@ -29,14 +29,17 @@ enum DNSMessage {
     var isAlias = false
   }
 
-  /// Returns a question as it is sent; `nil` if the name does not fit. The empty name is the root.
-  static func question(_ name: String, _ type: RecordType, id: UInt16, wantsRecursion: Bool = true) -> [UInt8]? {
+  /// Returns a question as it is sent; `nil` if the name does not fit. The empty name is the root. `padding` bytes that
+  /// say nothing follow it, if there are to be any (RFC 7830).
+  static func question(
+    _ name: String, _ type: RecordType, id: UInt16, wantsRecursion: Bool = true, padding: UInt16 = 0
+  ) -> [UInt8]? {
     var bytes: [UInt8] = []
     func append(_ value: UInt16) { bytes += [UInt8(value >> 8), UInt8(value & 0xFF)] }
     append(id)
     append(wantsRecursion ? 0x0100 : 0)
     append(1)
-    for _ in 0..<3 { append(0) }
+    for count in [0, 0, padding > 0 ? 1 : 0] as [UInt16] { append(count) }
     for label in name.split(separator: ".") {
       if label.utf8.count > 63 { return nil }
       bytes.append(UInt8(label.utf8.count))
@@ -46,6 +49,12 @@ enum DNSMessage {
     if bytes.count > 12 + 255 { return nil }
     append(type.rawValue)
     append(1)  // class IN
+    if padding > 0 {
+      // The pseudo-record OPT (41) of RFC 6891, which takes answers of 1,232 bytes, with the option Padding (12).
+      bytes.append(0)
+      for value in [41, 1_232, 0, 0, padding + 4, 12, padding] { append(value) }
+      bytes += [UInt8](repeating: 0, count: Int(padding))
+    }
     return bytes
   }
 

@@ -13,7 +13,7 @@ struct PortalProbe {
   /// of IPv4 are asked, and both have to answer.
   private static let hosts = ["198.51.100.254", "203.0.113.254", "192.0.2.254", "3fff::fffe"].compactMap(IPAddress.init)
   private static let count = 2
-  /// How long it may take, in milliseconds: a portal is near.
+  /// How long it may take, in milliseconds: a portal is near. If it took long in the site's place, as long as that.
   private static let longest: Int64 = 800
 
   let inquiry: DiagnosisInquiry
@@ -28,7 +28,7 @@ struct PortalProbe {
     }.filter { $0.start == EINPROGRESS }
     var asked: [ProbeSocket] = []
     var statuses: [IPAddress: Int] = [:]
-    let end = patience.moment(in: Self.longest)
+    let end = patience.moment(in: max(Self.longest, (inquiry.answeredSlowly ?? 0) * 5 / 4))
     while !(sockets.isEmpty && asked.isEmpty), TimeSource.system.now() < end {
       let list =
         sockets.map { ($0.descriptor, wantsWriting: true) } + asked.map { ($0.descriptor, wantsWriting: false) }

@@ -36,10 +36,11 @@ struct ProxyExchange: Sendable {
     var name = "\(server.host.text):\(server.port)"
     if case .address(let address) = server.host { name = Words.endpoint(address, server.port) }
     // One of SOCKS that wants an address cannot be asked without one.
-    if inquiry.subject.url != nil, server.wantsAddress, inquiry.addresses.isEmpty { return [] }
+    let isAddressMissing = server.wantsAddress && inquiry.addresses.isEmpty
+    if inquiry.subject.url != nil, isAddressMissing, inquiry.name == nil { return [] }
     let timeout = min(Self.longest, inquiry.rest * 4 / 5)
     do {
-      if let url = inquiry.subject.url {
+      if let url = inquiry.subject.url, !isAddressMissing {
         let check = try await inquiry.check(url, timeout: timeout, by: server)
         let verdict = check.verdict
         // With so little time, that nothing came says nothing.

@@ -174,8 +174,8 @@ enum ConnectionRules {
 /// What is said of what lies beyond the router.
 enum BeyondMeaning: Hashable, Sendable {
   case answers(IPAddress)
-  /// It answers a question, and no connection gets beyond the router.
-  case answersAlone(IPAddress)
+  /// It answers a question, and connections fail, or may.
+  case answersAlone(IPAddress, BeyondFinding.Connection)
   /// It answers, and something near stops connections to the port of sites.
   case stopsSites(IPAddress, ConnectionFinding.Outcome)
   /// Servers of one family answer, and none of the other.
@@ -220,6 +220,17 @@ enum BeyondRules {
     return statement.meaning == .portUnreachable && statement.sender.bits == question.server.bits
   }
 
+  private static func cause(of connection: BeyondFinding.Connection) -> DiagnosisCause? {
+    switch connection {
+    case .answered, .leadsOn: nil
+    case .nothing, .silent: .silent
+    case .largeVanishes: .pathMTU
+    case .reset: .prohibited
+    case .held: .localFirewall
+    case .unsteady: .unreliable
+    }
+  }
+
   private static func judge(
     _ finding: BeyondFinding, _ context: Reading.Context
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
@@ -235,7 +246,9 @@ enum BeyondRules {
           }
         return (.stopsSites(answer.server, stop), .doubtful, cause)
       }
-      if finding.takesConnections == false { return (.answersAlone(answer.server), .doubtful, .silent) }
+      if let connection = finding.connection, connection != .answered {
+        return (.answersAlone(answer.server, connection), .doubtful, cause(of: connection))
+      }
       let silent = finding.questions.first { question in
         question.server.family != answer.server.family && (question.isLost || question.isForbidden)
       }

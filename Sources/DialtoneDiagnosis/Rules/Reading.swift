@@ -113,7 +113,7 @@ struct Reading: Hashable, Sendable {
       switch finding {
       case .beyond(let beyond):
         if beyond.hasAnswer { hasAnswerFromBeyond = true }
-        areConnectionsSilent = beyond.takesConnections == false || beyond.stopsSites == .silent
+        areConnectionsSilent = [.nothing, .silent].contains(beyond.connection) || beyond.stopsSites == .silent
         answeredBeyond.formUnion(beyond.questions.filter { $0.outcome == .answer }.map(\.server.family))
         if beyond.trace == .silent { silentBeyond.formUnion(beyond.questions.filter(\.isLost).map(\.server.family)) }
       case .tunnel(let found): tunnel = found.interface

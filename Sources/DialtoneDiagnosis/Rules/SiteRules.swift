@@ -145,6 +145,9 @@ enum SiteRules {
       if let status = verdict.status, status >= 500 { return (.serverFault(status: status), .fault, .siteFault) }
       return verdict.kind == .unexpectedResponse && verdict.error != nil
         ? (.unexpected, .doubtful, nil) : (.answers(status: verdict.status), .ok, nil)
+    // A certificate proves that it is the site that says so.
+    case (.network?, _) where verdict.status == 511 && verdict.url.isSecure:
+      return (.serverFault(status: 511), .fault, .siteFault)
     case (.network?, _):
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
     case (nil, .request?), (nil, .response?), (nil, .body?):

@@ -275,7 +275,10 @@ struct VerdictRules {
       return .wrong(charge.inDoubt, Conclusion.Ground(reading: doubt))
     }
     if let awaited { return .unknown(.timeIsUp(awaited)) }
-    let open = readings.first { [.neighbour, .connect, .proxy].contains($0.kind) && $0.outcome == .doubtful }
+    let open = readings.first { reading in
+      if case .beyond(.answersAlone) = reading.meaning { return true }
+      return [.neighbour, .connect, .proxy].contains(reading.kind) && reading.outcome == .doubtful
+    }
     if let open { return .unknown(.doubt(open)) }
     if goal == .internet {
       let wasAsked = findings.contains { if case .beyond(let beyond) = $0 { !beyond.questions.isEmpty } else { false } }

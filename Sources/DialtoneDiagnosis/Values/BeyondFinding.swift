@@ -47,21 +47,41 @@ public struct BeyondFinding: Hashable, Sendable {
     case leadsOn(IPAddress)
   }
 
+  /// What came of a connection to a root server that answers a question: programs need more than that.
+  public enum Connection: String, Hashable, Sendable, CaseIterable {
+    /// It answered a small question over one, and took a large one.
+    case answered
+    /// It answered a small one, and what fills a packet vanished.
+    case largeVanishes
+    /// It took a connection, and nothing came back of what was sent over it.
+    case silent
+    /// It took one, and that was reset or closed as soon as something was sent over it.
+    case reset
+    /// It took one, and nothing that is sent over it leaves this machine.
+    case held
+    /// One answered over one, and another did not.
+    case unsteady
+    /// None was answered, though packets of some get beyond the router.
+    case leadsOn
+    /// None gets beyond the router.
+    case nothing
+  }
+
   /// Who was asked, and what came of it.
   public let questions: [Question]
   /// How far packets come; `nil` if a root server answered before that was tried.
   public let trace: Trace?
 
-  /// Whether a connection gets beyond the router, too, and not only a question; `nil` if that was not tried.
-  public let takesConnections: Bool?
+  /// What came of a connection, too; `nil` if that was not tried.
+  public let connection: Connection?
   /// What stops connections to the port of sites, which get less far than others; `nil` if nothing is known to.
   public var stopsSites: ConnectionFinding.Outcome?
 
   /// Makes a finding.
-  public init(_ questions: [Question], trace: Trace? = nil, takesConnections: Bool? = nil) {
+  public init(_ questions: [Question], trace: Trace? = nil, connection: Connection? = nil) {
     self.questions = questions
     self.trace = trace
-    self.takesConnections = takesConnections
+    self.connection = connection
   }
 
   var hasAnswer: Bool { questions.contains { $0.outcome == .answer } }

@@ -130,7 +130,8 @@ struct Success: Hashable, Sendable {
         return .connection(attempt.address, port: attempt.port, milliseconds: milliseconds)
       }
       return nil
-    case (.internet, .beyond(let beyond)) where beyond.takesConnections != false && beyond.stopsSites == nil:
+    case (.internet, .beyond(let beyond))
+    where [nil, .answered].contains(beyond.connection) && beyond.stopsSites == nil:
       return beyond.questions.first { $0.outcome == .answer }.map { .beyond($0.server) }
     default: return nil
     }

@@ -61,8 +61,9 @@ extension Finding {
     }
   }
 
-  /// Whether a neighbour was looked at again later.
+  /// Whether a neighbour, or for a portal, was looked at again later.
   func isRepeated(in later: ArraySlice<Finding>) -> Bool {
+    if case .portal = self { return later.contains { $0.step == .portal } }
     guard step == .neighbour, let kernel else { return false }
     return later.contains { $0.step == .neighbour && $0.kernel?.target == kernel.target }
   }

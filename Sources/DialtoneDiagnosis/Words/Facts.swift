@@ -13,7 +13,10 @@ enum Facts {
     case .kernel(let kernel): of(kernel)
     case .tunnel(let tunnel): of(tunnel)
     case .beyond(let beyond):
-      [list("questions", beyond.questions.map { "\($0.server): \(words($0.outcome))" })]
+      [
+        list("questions", beyond.questions.map { "\($0.server): \(words($0.outcome))" }),
+        text("connection", beyond.connection?.rawValue),
+      ]
     case .portal(let portal): [number("status", portal.status)]
     case .name(let name): of(name)
     case .connection(let connection): of(connection)

@@ -147,7 +147,7 @@ extension Words {
 
   private func advice(_ unknown: Conclusion.Unknown) -> String? {
     switch unknown {
-    case .beyondUnknown: "Name a site: dialtone explain https://example.com/"
+    case .beyondUnknown, .doubt: goal == .internet ? "Name a site: dialtone explain https://example.com/" : nil
     case .timeIsUp: "Give it more time: dialtone explain --timeout 20 \(Advice.shell(target))"
     default: nil
     }

@@ -93,8 +93,8 @@ struct Words {
   private func text(_ meaning: BeyondMeaning) -> String {
     switch meaning {
     case .answers(let server): "the root server \(server) answers"
-    case .answersAlone(let server):
-      "the root server \(server) answers a question, and no connection gets beyond the router: something stops TCP"
+    case .answersAlone(let server, let connection):
+      "the root server \(server) answers a question, but \(Self.text(connection))"
     case .stopsSites(let server, let outcome):
       "websites cannot be reached: " + Self.text(stop: outcome) + ", while the root server \(server) answers"
     case .answersInPart(let server, let family):
@@ -109,6 +109,19 @@ struct Words {
     case .cutBehind(let last): "nothing beyond \(last) answers, which is beyond the router"
     case .silent: "the root servers do not answer; that alone says little, as a filter may stop DNS"
     case .untried: "nobody was asked"
+    }
+  }
+
+  private static func text(_ connection: BeyondFinding.Connection) -> String {
+    switch connection {
+    case .answered: "a connection carries data"
+    case .largeVanishes: "packets of full size vanish on connections"
+    case .silent: "nothing passes on connections: something stops their data"
+    case .reset: "connections end once data are sent on them: something on the way stops them"
+    case .held: "data on connections do not leave this machine: its own firewall or the like stops them"
+    case .unsteady: "only some connections carry data"
+    case .leadsOn: "none answers over a connection, so it is unknown whether websites can be reached"
+    case .nothing: "no connection gets beyond the router: something stops TCP"
     }
   }
 

@@ -158,7 +158,7 @@ struct AdviceEdgesTests {
     ] as [(ConnectionFinding.Outcome, String)])
   func whoStopsSitesIsAskedAboutTheNetwork(outcome: ConnectionFinding.Outcome, words: String) {
     #expect(Self.advice(NearestCauseTests.connection(Self.target, outcome), "a") == words)
-    var beyond = BeyondFinding([BeyondFinding.Question(Self.server, .answer)], takesConnections: true)
+    var beyond = BeyondFinding([BeyondFinding.Question(Self.server, .answer)], connection: .answered)
     beyond.stopsSites = outcome
     let network = "Log in to the network, or ask who runs it what stops connections."
     #expect(Self.advice(.beyond(beyond), "internet", goal: .internet) == network)

@@ -11,6 +11,7 @@ import Testing
 
 @testable import Dialtone
 @testable import DialtoneDiagnosis
+@testable import DialtoneSites
 
 /// What root servers at the other end of a cable are asked, and what is made of answers that come at once.
 @Suite(
@@ -85,30 +86,62 @@ struct BeyondProbeTests {
       return Self.root(question)
     }
     // RFC 7766, 5: each takes connections, too.
-    // Made here: its threads have the network of who asks for it first, and other tests use them.
-    let group = MultiThreadedEventLoopGroup.singleton
-    let channel = try await roots.cable.server.run {
-      ServerBootstrap(group: group).bind(host: "0.0.0.0", port: 53)
-    }.get()
-    let (finding, isByProxy) = try roots.finding { $0.trace == nil && $0.takesConnections != false }
+    let channel = try await RootStream.listen(in: roots.cable.server)
+    let (finding, isByProxy) = try roots.finding { $0.trace == nil && [nil, .answered].contains($0.connection) }
     #expect((1...2).contains(finding.questions.count) && finding.questions.allSatisfy { $0.outcome == .answer })
     #expect(finding.questions.allSatisfy { Self.roots.contains("\($0.server)") } && finding.trace == nil)
-    #expect(finding.takesConnections == (isByProxy ? nil : true) && finding.stopsSites == nil)
+    #expect(finding.connection == (isByProxy ? nil : .answered) && finding.stopsSites == nil)
     #expect(asked.value == [[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1]])
     // Whether connections pass matters if the Internet was asked about, and nothing else.
     let target = ReachabilityTarget.address(IPAddress(ipv4: 0xCB00_710A))
     let host = try roots.finding(target) { $0.trace == nil }.finding
-    #expect(host.takesConnections == nil && host.hasAnswer && host.trace == nil)
+    #expect(host.connection == nil && host.hasAnswer && host.trace == nil)
     try await channel.close()
     withExtendedLifetime(roots) {}
   }
+
+  /// What passes over connections is what programs get: that a root server answers a datagram says nothing of it. Each
+  /// fault is made by a filter (nft(8); of a handshake's packets, conntrack calls the first one new alone), or by servers
+  /// that are others.
+  @Test(
+    .enabled(if: NetworkLab.hasFirewall, "nftables is needed"),
+    .enabled(
+      if: ProxySettings.environment.setting(for: "https://dialtone.invalid/") == nil, "a proxy takes their place"),
+    arguments: [
+      ("there input meta length > 1400 drop", .answers, .largeVanishes),
+      ("there input ct state established meta length > 60 drop", .answers, .silent),
+      ("there output meta length > 60 tcp sport 53 drop", .answers, .silent),
+      ("there input meta length > 60 tcp dport 53 reject with tcp reset", .answers, .reset),
+      ("there input meta length > 1400 reject with tcp reset", .answers, .reset), ("", .closes, .reset),
+      ("", .says(Self.cache), .leadsOn), ("", .closesLarge, .answered),
+      ("", .ignoresLarge, .answered), ("here output ct state established drop", .answers, .held),
+    ] as [(String, RootStream.Manner, BeyondFinding.Connection)])
+  func whatPassesOverConnectionsCounts(
+    filter: String, manner: RootStream.Manner, expected: BeyondFinding.Connection
+  ) async throws {
+    let roots = try await Roots { Self.root($0) }
+    let channel = try await RootStream.listen(in: roots.cable.server, manner)
+    let words = filter.split(separator: " ", maxSplits: 2)
+    if words.count == 3 {
+      let lab = words[0] == "here" ? roots.cable.client : roots.cable.server
+      try lab.nft(
+        "table inet way { chain on { type filter hook \(words[1]) priority 0; meta l4proto tcp \(words[2]); }; }")
+    }
+    let finding = try roots.finding { $0.connection == expected }.finding
+    #expect(finding.hasAnswer && finding.connection == expected, "\(finding)")
+    try await channel.close()
+    withExtendedLifetime(roots) {}
+  }
+
+  /// What a cache says: without authority, and with recursion.
+  private static let cache: [UInt8] = [0x81, 0x80]
 
   /// A cache offers recursion (RA), and has no authority: whoever answers so is on the way.
   @Test func anAnswerOfACacheIsForged() async throws {
     let roots = try await Roots { Self.root($0, flags: [0x81, 0x80]) }
     let finding = try roots.finding { $0.trace == nil }.finding
     #expect(finding.questions.map(\.outcome) == [.forged, .forged] && finding.trace == nil)
-    #expect(Set(finding.questions.map(\.server)).count == 2 && finding.takesConnections == nil)
+    #expect(Set(finding.questions.map(\.server)).count == 2 && finding.connection == nil)
     withExtendedLifetime(roots) {}
   }
 
@@ -123,7 +156,7 @@ struct BeyondProbeTests {
     }
     let finding = try roots.finding(until: isRight).finding
     #expect(isRight(finding) && finding.trace == .silent, "\(finding)")
-    #expect(finding.takesConnections == nil && finding.stopsSites == nil)
+    #expect(finding.connection == nil && finding.stopsSites == nil)
     withExtendedLifetime(roots) {}
   }
 }

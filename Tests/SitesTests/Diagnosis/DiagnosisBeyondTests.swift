@@ -78,14 +78,13 @@ struct DiagnosisBeyondTests {
     try labs[1].nft(
       "table inet way { chain on { type filter hook forward priority 0; tcp dport 443 \(verdict); }; }")
     let servers = try await BeyondProbeTests.servers(in: labs[3]) { BeyondProbeTests.root($0) }
-    let group = MultiThreadedEventLoopGroup.singleton
-    let channel = try await labs[3].run { ServerBootstrap(group: group).bind(host: "0.0.0.0", port: 53) }.get()
+    let channel = try await RootStream.listen(in: labs[3])
     var found: [BeyondFinding] = []
-    for _ in 0..<5 where found.last.map({ $0.takesConnections != true || $0.stopsSites != stop }) ?? true {
+    for _ in 0..<5 where found.last.map({ $0.connection != .answered || $0.stopsSites != stop }) ?? true {
       found.append(try Self.finding(.internet, in: labs[0]))
     }
     let last = try #require(found.last)
-    #expect(last.hasAnswer && last.takesConnections == true && last.stopsSites == stop, "\(last)")
+    #expect(last.hasAnswer && last.connection == .answered && last.stopsSites == stop, "\(last)")
     try await channel.close()
     withExtendedLifetime(servers) {}
   }

@@ -89,8 +89,8 @@ struct DiagnosisRulesTests {
     .beyond(BeyondFinding([BeyondFinding.Question(root, .silent)], trace: trace))
   }
 
-  private static func answering(takesConnections: Bool) -> Finding {
-    .beyond(BeyondFinding([BeyondFinding.Question(root, .answer)], takesConnections: takesConnections))
+  private static func answering(_ connection: BeyondFinding.Connection) -> Finding {
+    .beyond(BeyondFinding([BeyondFinding.Question(root, .answer)], connection: connection))
   }
 
   private static let nobodys: Finding = {
@@ -197,10 +197,10 @@ struct DiagnosisRulesTests {
     // Beyond the router.
     Row(
       "a root server answers", .internet, nil, .certain, way() + [rootNames(.answer(.success, [])), beyond(.answer)]),
-    Row("a root server takes a connection, too", .internet, nil, .certain, way() + [answering(takesConnections: true)]),
+    Row("a root server takes a connection, too", .internet, nil, .certain, way() + [answering(.answered)]),
     Row(
       "a root server answers, and no connection gets there", .internet, .silent, .likely,
-      way() + [rootNames(.answer(.success, [])), answering(takesConnections: false)]),
+      way() + [rootNames(.answer(.success, [])), answering(.nothing)]),
     Row(
       "a router's cache answers, and nobody beyond", .internet, nil, .unknown,
       way() + [rootNames(.answer(.success, [])), beyond(.silent, .silent)]),

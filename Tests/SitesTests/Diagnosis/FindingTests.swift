@@ -186,7 +186,7 @@ struct FindingTests {
       let refused = BeyondFinding.Outcome.refused(NetworkStatement(meaning, by: Self.router))
       let beyond = BeyondFinding(
         [BeyondFinding.Question(Self.four, refused), BeyondFinding.Question(Self.six, .answer)],
-        takesConnections: true)
+        connection: .answered)
       return DiagnosisVerdict(of: "internet", goal: .internet, findings: [.beyond(beyond)])
     }
     #expect(verdict(.networkUnreachable).cause == .familyBroken && verdict(.prohibited).isFine)

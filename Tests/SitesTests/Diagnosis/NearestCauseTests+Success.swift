@@ -36,7 +36,7 @@ extension NearestCauseTests {
         target: target, state: Reachability(.reachable, destination: target),
         route: KernelEvidence.RouteFacts(hops: Array(repeating: hop, count: hops)))
       let silent = KernelFinding(.neighbour(.silent(router, isGateway: true, wasProbed: true)), evidence)
-      let answer = BeyondFinding([BeyondFinding.Question(target, .answer)], takesConnections: true)
+      let answer = BeyondFinding([BeyondFinding.Question(target, .answer)], connection: .answered)
       return DiagnosisVerdict(of: "internet", goal: .internet, findings: [.kernel(silent), .beyond(answer)])
     }
     #expect(verdict(hops: 1, Self.target, via: Self.router).cause == nil)

@@ -256,7 +256,7 @@ struct NearestCauseTests {
   @Test func whatStopsSitesIsAFaultBesideAnAnswer() {
     func verdict(_ stop: ConnectionFinding.Outcome?) -> DiagnosisVerdict {
       let question = BeyondFinding.Question(Self.target, .answer)
-      var beyond = BeyondFinding([question], takesConnections: true)
+      var beyond = BeyondFinding([question], connection: .answered)
       beyond.stopsSites = stop
       return DiagnosisVerdict(of: "internet", goal: .internet, findings: [.beyond(beyond)])
     }
@@ -277,14 +277,14 @@ struct NearestCauseTests {
   /// ip-rule(8): rules may lead connections another way than questions. If its router does not answer, that is why.
   @Test func aRouterOfConnectionsAloneIsTheCause() {
     let router = Self.kernel(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)))
-    func cause(_ takesConnections: Bool, _ stop: ConnectionFinding.Outcome?) -> DiagnosisCause? {
-      var beyond = BeyondFinding([.init(Self.target, .answer)], takesConnections: takesConnections)
+    func cause(_ connection: BeyondFinding.Connection, _ stop: ConnectionFinding.Outcome?) -> DiagnosisCause? {
+      var beyond = BeyondFinding([.init(Self.target, .answer)], connection: connection)
       beyond.stopsSites = stop
       return Self.cause([router, .beyond(beyond)], .internet)
     }
-    #expect(cause(true, .silent) == .gatewaySilent && cause(false, nil) == .gatewaySilent)
+    #expect(cause(.answered, .silent) == .gatewaySilent && cause(.nothing, nil) == .gatewaySilent)
     // Its entry is an old one.
-    #expect(cause(true, nil) == nil && cause(true, .reset) == .prohibited)
+    #expect(cause(.answered, nil) == nil && cause(.answered, .reset) == .prohibited)
   }
 
   /// What the router says of questions to name servers is about all, if a connection fails, too.

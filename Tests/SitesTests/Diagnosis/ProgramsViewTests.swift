@@ -19,7 +19,7 @@ struct ProgramsViewTests {
   private static let root6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0500_0000_0000, low: 0x53))
 
   private static func beyond(_ questions: (IPAddress, BeyondFinding.Outcome)...) -> Finding {
-    .beyond(BeyondFinding(questions.map { BeyondFinding.Question($0.0, $0.1) }, takesConnections: true))
+    .beyond(BeyondFinding(questions.map { BeyondFinding.Question($0.0, $0.1) }, connection: .answered))
   }
 
   /// Somebody beyond the router answers, so the router has its uplink: it is the server that nobody knows a way to.

@@ -31,7 +31,7 @@ struct ValueEdgesTests {
     #expect(LargePacketsFinding(.ipv4, nil).byteCount == 1_500)
     #expect(!NetworkStatement(.prohibited, by: Self.router).isOwn)
     let beyond = BeyondFinding([])
-    #expect(beyond.trace == nil && beyond.takesConnections == nil && beyond.stopsSites == nil && !beyond.hasAnswer)
+    #expect(beyond.trace == nil && beyond.connection == nil && beyond.stopsSites == nil && !beyond.hasAnswer)
     #expect(SiteFinding.Clock(now: 7).isKept == nil && SiteFinding.Clock(now: 7).lastChange == nil)
   }
 

@@ -30,11 +30,11 @@ struct VerdictEdgesTests {
     BeyondFinding([BeyondFinding.Question(server, .silent)], trace: .silent))
 
   private static func beyond(
-    _ outcomes: [BeyondFinding.Outcome], trace: BeyondFinding.Trace? = nil, takesConnections: Bool? = nil,
+    _ outcomes: [BeyondFinding.Outcome], trace: BeyondFinding.Trace? = nil, connection: BeyondFinding.Connection? = nil,
     stop: ConnectionFinding.Outcome? = nil
   ) -> Finding {
     var finding = BeyondFinding(
-      outcomes.map { BeyondFinding.Question(server, $0) }, trace: trace, takesConnections: takesConnections)
+      outcomes.map { BeyondFinding.Question(server, $0) }, trace: trace, connection: connection)
     finding.stopsSites = stop
     return .beyond(finding)
   }
