@@ -76,6 +76,12 @@ class TestTruth(unittest.TestCase):
         self.assertTrue(truth.due)
         self.begins(truth, -0.2, 4.2)
 
+    def test_a_recorder_that_has_just_begun_has_to_look_a_name_up(self):
+        for target, verb, begin in [(URL, "kill", 4.2), (URL, "stop", 3.2), ("http://203.0.113.11/", "kill", 3.2)]:
+            truth, = judged(("link switched off", 2, 9), target=target, gaps=[(1, 3, verb)])
+            self.assertTrue(truth.due)
+            self.begins(truth, 1.8, begin)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -11,6 +11,8 @@ from sites import context
 
 # The recorder's --every, its limit for an answer, and how exact it is where the kernel tells.
 EVERY, TIMEOUT, EXACT = 1.0, 5.0, 0.2
+# How long a name's first lookup may take before a recorder that has just begun says that nothing is known.
+LOOKUP = 1.0
 NAMED = ["https://site.example/", "http://site.example/"]
 # With a URL that has no name, a dead router can be told from a name server.
 URLS = NAMED + ["http://203.0.113.11/"]
@@ -135,7 +137,9 @@ def truths(played, target):
             groups[-1].append(part)
         else:
             groups.append([part])
-    return [Truth(group, played["gaps"]) for group in groups]
+    named = [(first, again + (LOOKUP if verb == "kill" else 0), verb) for first, again, verb in played["gaps"]]
+    return [Truth(group, named if target in NAMED and all(part.how == "told" for part in group) else played["gaps"])
+            for group in groups]
 
 
 def off(when, span):

@@ -103,7 +103,7 @@ struct RecordCommand: WordCommand {
   /// How long a site may take to answer: its outage is known after two of these.
   private static let timeout = Duration.seconds(5)
   /// How soon a site is asked again that has failed, and how seldom one that goes on to fail.
-  private static let retryDelay = Duration.milliseconds(250)
+  private static let retryDelay = Duration.milliseconds(100)
   private static let longestRetryDelay = Duration.seconds(10)
   /// How long a path has to be quiet before a site is asked over it: as long as a burst of the kernel's messages.
   /// Up to twice that passes until an outage of the path ends. A check that was too early is made again.
