@@ -14,10 +14,12 @@ import Testing
 /// What a site, and a proxy in its place, are asked by a diagnosis, and how often. All of them are on this machine.
 @Suite(.serialized, .timeLimit(.minutes(5)), .threadsApart)
 struct DiagnosisExchangeTests {
-  private static func inquiry(_ url: SiteURL?, _ rest: Duration = .seconds(600)) -> DiagnosisInquiry {
+  private static func inquiry(
+    _ url: SiteURL?, _ rest: Duration = .seconds(600), findings: [Finding] = []
+  ) -> DiagnosisInquiry {
     let subject = url.map { DiagnosisSubject($0) } ?? DiagnosisSubject(.address(NearestCauseTests.target, port: 443))
     return DiagnosisInquiry(
-      subject: subject, configuration: DiagnosisConfiguration(), findings: [],
+      subject: subject, configuration: DiagnosisConfiguration(), findings: findings,
       deadline: TimeSource.system.now() + rest.nanosecondsClamped)
   }
 
@@ -123,6 +125,12 @@ struct DiagnosisExchangeTests {
         Self.use(text, as: "all_proxy")
         #expect(await Self.outcome(url).proxy == nil && server.requests.isEmpty, "\(text ?? "")")
       }
+      // If the name has none, it is asked whether it is there.
+      Self.use("socks5://127.0.0.1:\(server.port)", as: "all_proxy")
+      let lost = Finding.name(NameFinding(name: "site.example"))
+      let found = await ProxyExchange(Self.inquiry(url, findings: [lost])).findings()
+      let socks = ProxyFinding(variable: "all_proxy", server: "127.0.0.1:\(server.port)", .connects)
+      #expect(found == [.proxy(socks)])
       Self.use("http://127.0.0.1:\(server.port)", as: "https_proxy")
       let there = await Self.outcome(nil)
       let name = "127.0.0.1:\(server.port)"

@@ -235,6 +235,8 @@ struct JudgementEdgesTests {
     arguments: [
       (verdict(.available, 499), .answers(status: 499)), (verdict(.available, 500), .serverFault(status: 500)),
       (verdict(.captivePortal, 511, url: "http://a.example/"), .loginWanted),
+      // Whoever says so has the site's certificate.
+      (verdict(.captivePortal, 511), .serverFault(status: 511)),
       (verdict(.captivePortal, 302, url: "http://a.example/"), .redirected),
       (verdict(.unexpectedResponse, 200), .answers(status: 200)),
       (verdict(.failed, nil, .request, .timedOut), .stalled), (verdict(.failed, nil, .body, .timedOut), .stalled),

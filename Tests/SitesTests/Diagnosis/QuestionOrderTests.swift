@@ -174,6 +174,23 @@ struct QuestionOrderTests {
     #expect(questions.first == .proxy && questions.last == .exchange && verdict.isFine, "\(questions)")
   }
 
+  /// Explain.md: a portal may be as slow as whoever answered over http. Who takes longer than 2.5 s is not waited for.
+  @Test(arguments: [(499, false), (500, true), (2_500, true), (2_501, false)])
+  func aSlowAnswerMayBeAPortals(milliseconds: Int, isAskedAgain: Bool) async throws {
+    let url: SiteURL = "http://a.example/"
+    let took = SiteVerdict.Timings(total: .milliseconds(milliseconds))
+    let answer = Finding.site(SiteFinding(SiteVerdict(url: url, kind: .captivePortal, status: 302, timings: took)))
+    let found = [Self.name, Self.way, Self.accepted, answer]
+    let portals = Box(0)
+    let source = NotedEvidence { question in
+      if question != .portal { return found.filter { $0.question == question } }
+      portals.update { $0 += 1 }
+      return [.portal(PortalFinding(status: portals.value == 1 ? nil : 302))]
+    }
+    let verdict = try await Diagnosis(of: url, configuration: Self.configuration(), environment: source).verdict()
+    #expect(portals.value == (isAskedAgain ? 2 : 1) && verdict.cause == (isAskedAgain ? .captivePortal : nil))
+  }
+
   /// A proxy looks names up itself: the way is looked at, and nobody else is asked.
   @Test func aProxyTakesThePlaceOfTheWay() async throws {
     let url: SiteURL = "https://a.example/"
