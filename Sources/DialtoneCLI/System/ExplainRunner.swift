@@ -22,7 +22,12 @@ struct ExplainRunner {
     var underWay: [DiagnosisStep.Kind] = []
     /// Whether the verdict is printed, or being printed.
     var isTold = false
+    /// Whether a signal has come before that, which ends the process once what is known is printed.
+    var isInterrupted = false
   }
+
+  /// How long a verdict that is there has to be printed, if a signal comes.
+  private static let timeToPrint = DispatchTimeInterval.milliseconds(200)
 
   /// Blocks until it is done.
   ///
@@ -36,18 +41,24 @@ struct ExplainRunner {
       style: Environment.style(isTerminal: isTerminal), columns: isTerminal ? StandardStream.output.columns : nil)
     let result = Lock(Result())
     let start = TimeSource.system.now()
+    let isDone = DispatchSemaphore(value: 0)
     Signals.onEnd { _ in
       progress.erase()
-      tellSoFar(result, formatter, elapsed: .nanoseconds(TimeSource.system.now() - start))
+      let isTold = result.withLock { result in
+        result.isInterrupted = !result.isTold
+        return result.isTold
+      }
+      if !isTold { return tellSoFar(result, formatter, elapsed: .nanoseconds(TimeSource.system.now() - start)) }
+      // Whoever reads need not take it.
+      _ = isDone.wait(timeout: .now() + Self.timeToPrint)
     }
-    let isDone = DispatchSemaphore(value: 0)
     Task.detached {
       do throws(SystemError) {
         for await event in diagnosis { try take(event, result, formatter, progress) }
       } catch {
         result.withLock { $0.error = error }
       }
-      isDone.signal()
+      if !result.withLock(\.isInterrupted) { isDone.signal() }
     }
     isDone.wait()
     progress.erase()
@@ -74,9 +85,9 @@ struct ExplainRunner {
     case .verdict(let verdict):
       progress.erase()
       let isFirst = result.withLock { result in
-        defer { result.isTold = true }
+        result.isTold = !result.isInterrupted
         result.status = verdict.cause != nil ? .fails : verdict.isFine ? .holds : .undetermined
-        return !result.isTold
+        return result.isTold
       }
       if isFirst { try tell(verdict, formatter) }
     }
@@ -84,11 +95,8 @@ struct ExplainRunner {
 
   /// Prints the verdict of what was found before a signal ends the process.
   private func tellSoFar(_ result: borrowing Lock<Result>, _ formatter: ExplainFormatter, elapsed: Duration) {
-    let findings = result.withLock { result -> [Finding]? in
-      defer { result.isTold = true }
-      return result.isTold ? nil : result.findings + result.underWay.map { .unasked($0, nil, .timeIsUp) }
-    }
-    guard let findings, !findings.isEmpty else { return }
+    let findings = result.withLock { $0.findings + $0.underWay.map { .unasked($0, nil, .timeIsUp) } }
+    if findings.isEmpty { return }
     let verdict = DiagnosisVerdict(
       of: diagnosis.subject.text, goal: diagnosis.subject.goal, findings: findings, elapsed: elapsed)
     do {
