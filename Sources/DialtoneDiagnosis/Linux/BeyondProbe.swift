@@ -157,10 +157,10 @@ struct BeyondProbe {
       var trace = HopTrace(to: server, interface: interface, gateway: way.gateway)
       let leadsOn = trace.leadsBeyond(patience, upTo: Self.resends[1])
       // A router may let connections come to it, and refuse those that would get further.
-      if leadsOn, connector.isRefusedOnTheWay(server.family) {
+      if connector.isRefusedOnTheWay(server.family) {
         _ = trace.isLed(patience, upTo: near, waitsForAll: true)
         barrier = trace.barrier
-        return barrier == nil ? .leadsOn : .nothing
+        return barrier == nil && leadsOn ? .leadsOn : .nothing
       }
       // The first segment is sent again after a second.
       connector.wait(upTo: later) { connector.connected != nil }
