@@ -100,9 +100,9 @@ struct BeyondProbeTests {
     withExtendedLifetime(roots) {}
   }
 
-  /// What passes over connections is what programs get: that a root server answers a datagram says nothing of it. Each
-  /// fault is made by a filter (nft(8); of a handshake's packets, conntrack calls the first one new alone), or by servers
-  /// that are others.
+  /// What passes over connections is what programs get: that a root server answers a datagram says nothing of it.
+  /// Each fault is made by a filter (nft(8); of a handshake's packets, conntrack calls the first one new alone), or by
+  /// servers that are others.
   @Test(
     .enabled(if: NetworkLab.hasFirewall, "nftables is needed"),
     .enabled(

@@ -49,7 +49,7 @@ enum RootStream {
         default:
           var flags: [UInt8] = [0x84, 0]
           if case .says(let others) = manner { flags = others }
-          // RFC 1035, 4.2.2: two bytes of length. Of the question, what follows the name, its type and class is left out.
+          // RFC 1035, 4.2.2: two bytes of length. What follows the name, type and class of the question is left out.
           let asked = NameServerTests.Question(bytes: Array(question.readableBytesView.prefix(17)), port: nil)
           let answer = BeyondProbeTests.root(asked, flags: flags)
           var bytes = ByteBuffer(integer: UInt16(answer.count))
