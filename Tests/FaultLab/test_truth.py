@@ -82,6 +82,13 @@ class TestTruth(unittest.TestCase):
             self.assertTrue(truth.due)
             self.begins(truth, 1.8, begin)
 
+    def test_the_end_may_be_cut_if_too_little_is_left_for_the_next_recorder(self):
+        for seconds, cut in [(19, True), (28, False)]:
+            truth, = judged(("uplink pulled", 0, seconds), gaps=[(14, 15, "kill")])
+            self.assertTrue(truth.due)
+            self.assertEqual(truth.cut, cut)
+
+
 
 if __name__ == "__main__":
     unittest.main()

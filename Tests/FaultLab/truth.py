@@ -116,9 +116,9 @@ class Truth:
         for first, again, verb in gaps:
             if first - 0.1 < begin[1] < again:
                 begin = (begin[0], again)
-            # Nor need it have seen the end before.
-            if first - bar < end[1] and end[0] < again:
-                end, self.cut = (end[0], max(end[1], again)), verb == "kill"
+            # Nor need it have seen the end before, or what is left of the outage if it is too short to be recorded.
+            if first - bar < end[1] and end[0] < again + max(BARS[p.how][0] for p in parts):
+                end, self.cut = (end[0], max(end[1], again)), self.cut or verb == "kill"
         self.span, late = (begin, end), end[1] + bar
         self.begin = (parts[0].begin[0] - EXACT, min([a for a, _ in pieces], default=late))
         self.end = (max([b for _, b in pieces], default=self.begin[0]), late)
