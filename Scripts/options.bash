@@ -1,0 +1,58 @@
+# How each script in bash begins:
+#
+#   source "$(dirname "$0")/options.bash" 'check jobs=8 scratch-path=.build SUBJECT…' "$@"
+#
+# The first word says which options there are. --check sets `check` to 1. --jobs takes a value, into `jobs`, which is 8
+# without it; a dash in a name is `_` in that of the variable. Other words go into `operands`, if the list ends with
+# `…`. --help prints the comment at the script's top, up to that line. Wrong usage ends the script with status 64.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+script=Scripts/${0##*/}
+
+fail() {
+  echo "$script: $*" >&2
+  exit 1
+}
+
+wrong() {
+  echo "$script: $*; see $script --help" >&2
+  exit 64
+}
+
+# logged FILE WORDS COMMAND…: its output goes into a file. If it fails, that is shown, and ends the script.
+logged() {
+  "${@:3}" > "$1" 2>&1 || {
+    tail -40 "$1" >&2
+    fail "$2"
+  }
+}
+
+known=" $1 "
+shift
+for option in $known; do
+  name=${option%%=*}
+  [[ $name == *… ]] || printf -v "${name//-/_}" %s "${option:${#name}+1}"
+done
+operands=()
+while [[ $# -gt 0 ]]; do
+  name=${1#--}
+  case $1 in
+    -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$script"; exit 0 ;;
+    --*)
+      if [[ $known == *" $name "* ]]; then
+        printf -v "${name//-/_}" 1
+      elif [[ $known == *" $name="* ]]; then
+        [[ -n ${2-} ]] || wrong "$1 needs a value"
+        printf -v "${name//-/_}" %s "$2"
+        shift
+      else
+        wrong "unknown argument: $1"
+      fi
+      ;;
+    *)
+      [[ $known == *"… " ]] || wrong "unknown argument: $1"
+      operands+=("$1")
+      ;;
+  esac
+  shift
+done
