@@ -7,7 +7,7 @@ internal import Netlink
 /// The socket on which the kernel announces changes.
 final class KernelEvents {
   /// The groups that are joined. For each of them there is a change that no other group announces.
-  private static let groups: [NetlinkGroup] = [
+  private static let groups: [12 of NetlinkGroup] = [
     .link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route, .ipv4Rule, .ipv6Rule, .ipv4Netconf, .ipv6Netconf,
     .nexthop, .ipv6Prefix, .neighbourDiscoveryOption,
   ]
@@ -30,7 +30,7 @@ final class KernelEvents {
 
   init() throws(NetlinkError) {
     socket = try NetlinkSocket(.route)
-    for group in Self.groups { try socket.join(group) }
+    for position in Self.groups.indices { try socket.join(Self.groups[position]) }
   }
 
   var descriptor: CInt { socket.descriptor }
@@ -102,18 +102,18 @@ final class KernelEvents {
     var overruns = 0
     for _ in 0..<Self.pairLimit {
       do {
-        let (first, second) = try socket.receivePair(into: buffer)
-        if case .overrun = first {
+        let count = try socket.receive(into: buffer, slots: 2, of: Self.slotSize) { start, found in
+          if !handOver(found, from: start, body) { isIncomplete = true }
+        }
+        guard let count else {
           isIncomplete = true
           overruns += 1
           if overruns == Self.overrunLimit { return .unreadable }
           continue
         }
         overruns = 0
-        if !handOver(first, from: 0, body) { isIncomplete = true }
         // Mostly one datagram waits, and it takes no further call to know that.
-        if case .empty = second { return isIncomplete ? .incomplete : .empty }
-        if !handOver(second, from: Self.slotSize, body) { isIncomplete = true }
+        if count < 2 { return isIncomplete ? .incomplete : .empty }
       } catch {
         return .unreadable
       }

@@ -10,7 +10,7 @@ import CDialtoneSystem
 /// Asks the kernel, on a socket of its own that joins no group.
 package struct NetlinkClient: ~Copyable, Sendable {
   /// How many requests go into one send, and how many answers into one receive.
-  static let slotCount = Int(CSYSTEM_MAX_DATAGRAMS)
+  static let slotCount = NetlinkSocket.datagramLimit
   /// Longer than a route with the most nexthops (256 of 28 bytes), and than any link without its virtual functions.
   static let slotSize = 16 * 1024
   /// How many receives may bring nothing asked for, such as answers to an earlier, failed exchange.
@@ -20,14 +20,12 @@ package struct NetlinkClient: ~Copyable, Sendable {
 
   let socket: NetlinkSocket
   let buffer: NetlinkBuffer
-  private var datagrams: [csystem_datagram]
   private var sequence: UInt32 = 1
   var dumpRequest = NetlinkRequestBuilder()
 
   package init(_ kind: NetlinkProtocol = .route) throws(NetlinkError) {
     socket = try NetlinkSocket(kind)
     buffer = NetlinkBuffer(byteCount: Self.slotCount * Self.slotSize)
-    datagrams = [csystem_datagram](repeating: csystem_datagram(), count: Self.slotCount)
   }
 
   package var descriptor: CInt { socket.descriptor }
@@ -85,26 +83,21 @@ package struct NetlinkClient: ~Copyable, Sendable {
     while pending != 0, attempts < Self.futileLimit, overruns < Self.overrunLimit {
       attempts += 1
       let wanted = pending.nonzeroBitCount
-      // SAFETY: the array has slotCount entries, and at most that many are wanted.
-      let received = unsafe try socket.receive(into: buffer, slotSize: Self.slotSize, &datagrams, count: wanted)
-      guard let received else {
-        loss = .overrun
-        overruns += 1
-        continue
+      let received = try socket.receive(into: buffer, slots: wanted, of: Self.slotSize) { start, found in
+        let length: Int
+        switch found {
+        case .datagram(let count): length = count
+        case .truncated: length = Self.slotSize
+        case .foreign, .empty, .overrun: return
+        }
+        buffer.withBytes(start..<(start + length)) { bytes in
+          Self.read(bytes, isTruncated: found == .truncated, firstSequence, requests, &pending, body)
+        }
       }
       if received == 0 { break }
-      for slot in 0..<received {
-        let start = slot * Self.slotSize
-        let found = socket.judge(datagrams[slot])
-        switch found {
-        case .datagram, .truncated:
-          let length = min(Int(datagrams[slot].length), Self.slotSize)
-          buffer.withBytes(start..<(start + length)) { bytes in
-            Self.read(bytes, isTruncated: found == .truncated, firstSequence, requests, &pending, body)
-          }
-        case .foreign, .empty, .overrun:
-          break
-        }
+      if received == nil {
+        loss = .overrun
+        overruns += 1
       }
     }
     while pending != 0 {

@@ -15,6 +15,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// How often an interrupted call is made again. Calls that do not wait are hardly ever interrupted; where something
   /// interrupts every call, as a tracer can, whoever calls must not be held for ever.
   private static let interruptionLimit = 100
+  /// How many datagrams one call can receive.
+  package static let datagramLimit = 16
 
   private let owner: OwnedDescriptor
   /// How many datagrams of other processes were dropped. Atomic, so that receiving does not change the socket, and its
@@ -130,32 +132,48 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
   /// Receives one datagram, without waiting.
   package func receive(into buffer: borrowing NetlinkBuffer) throws(NetlinkError) -> NetlinkReception {
-    var datagram = csystem_datagram()
-    let count = unsafe try receive(into: buffer, slotSize: buffer.byteCount, &datagram, count: 1)
-    guard let count else { return .overrun }
-    if count == 0 { return .empty }
-    return judge(datagram)
+    var found = NetlinkReception.empty
+    return try receive(into: buffer, slots: 1, of: buffer.byteCount) { _, datagram in found = datagram } == nil
+      ? .overrun : found
   }
 
-  /// Receives up to two datagrams with one system call, without waiting, each into one half of the buffer.
+  /// Receives up to `count` datagrams with one system call, without waiting, each into a slot of its own of the buffer.
   ///
-  /// - Returns: What became of both. If the second is `.empty` and the first no overrun, nothing waits any more. An
-  ///   overrun between the two is told by the next call (recvmmsg(2)).
-  package func receivePair(
-    into buffer: borrowing NetlinkBuffer
-  ) throws(NetlinkError) -> (NetlinkReception, NetlinkReception) {
-    var datagrams = (csystem_datagram(), csystem_datagram())
-    // SAFETY: the tuple has room for two, side by side, and is used only during the call.
-    let count = try unsafe withUnsafeMutablePointer(to: &datagrams) { pair throws(NetlinkError) in
-      let first = unsafe UnsafeMutableRawPointer(pair).assumingMemoryBound(to: csystem_datagram.self)
-      return unsafe try receive(into: buffer, slotSize: buffer.byteCount / 2, first, count: 2)
+  /// - Parameters:
+  ///   - buffer: has room for all slots.
+  ///   - count: at most 16.
+  ///   - size: that of a slot, in bytes.
+  ///   - body: gets what became of each, and where its slot starts.
+  /// - Throws: ``NetlinkError/Code/receiveFailed``.
+  /// - Returns: how many there were; `nil` for an overrun. Fewer than `count`: nothing waited any more, and an error
+  ///   after the last one is told by the next call (recvmmsg(2)).
+  package func receive(
+    into buffer: borrowing NetlinkBuffer, slots count: Int, of size: Int,
+    _ body: (_ start: Int, _ found: NetlinkReception) -> Void
+  ) throws(NetlinkError) -> Int? {
+    var datagrams = [16 of csystem_datagram](repeating: csystem_datagram())
+    precondition(count <= datagrams.count && size * count <= buffer.byteCount)
+    for _ in 0..<Self.interruptionLimit {
+      // SAFETY: the precondition keeps all slots inside the buffer, and `count` inside the array.
+      let received = unsafe buffer.withUnsafeMemory { memory -> Int32 in
+        guard let base = memory.baseAddress else { return 0 }
+        return unsafe withUnsafeMutablePointer(to: &datagrams) {
+          let first = unsafe UnsafeMutableRawPointer($0).assumingMemoryBound(to: csystem_datagram.self)
+          return unsafe csystem_receive(descriptor, base, size, first, UInt32(count))
+        }
+      }
+      if received >= 0 {
+        for slot in 0..<Int(received) { body(slot * size, judge(datagrams[slot])) }
+        return Int(received)
+      }
+      switch csystem_errno() {
+      case EINTR: continue
+      case EAGAIN: return 0
+      case ENOBUFS: return nil
+      case let errno: throw NetlinkError(.receiveFailed, errno: errno, operation: "receive from the kernel")
+      }
     }
-    switch count {
-    case nil: return (.overrun, .empty)
-    case 0: return (.empty, .empty)
-    case 1: return (judge(datagrams.0), .empty)
-    default: return (judge(datagrams.0), judge(datagrams.1))
-    }
+    throw NetlinkError(.receiveFailed, errno: EINTR, operation: "receive from the kernel")
   }
 
   /// Classifies a received datagram, and counts those of other processes.
@@ -166,32 +184,6 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     }
     if datagram.flags & Int32(MSG_TRUNC) != 0 { return .truncated }
     return .datagram(Int(datagram.length))
-  }
-
-  /// Receives up to `count` datagrams in one system call, each into a slot of its own.
-  ///
-  /// - Returns: how many there were; `nil` for an overrun. Fewer than `count`: nothing waited any more, and an error
-  ///   after the last one is told by the next call (recvmmsg(2)).
-  func receive(
-    into buffer: borrowing NetlinkBuffer, slotSize: Int, _ datagrams: UnsafeMutablePointer<csystem_datagram>,
-    count: Int
-  ) throws(NetlinkError) -> Int? {
-    precondition(slotSize * count <= buffer.byteCount)
-    for _ in 0..<Self.interruptionLimit {
-      // SAFETY: the precondition keeps all slots inside the buffer; the caller's array has room for `count` entries.
-      let received = unsafe buffer.withUnsafeMemory { memory -> Int32 in
-        guard let base = memory.baseAddress else { return 0 }
-        return unsafe csystem_receive(descriptor, base, slotSize, datagrams, UInt32(count))
-      }
-      if received >= 0 { return Int(received) }
-      switch csystem_errno() {
-      case EINTR: continue
-      case EAGAIN: return 0
-      case ENOBUFS: return nil
-      case let errno: throw NetlinkError(.receiveFailed, errno: errno, operation: "receive from the kernel")
-      }
-    }
-    throw NetlinkError(.receiveFailed, errno: EINTR, operation: "receive from the kernel")
   }
 
   private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) -> Bool {
