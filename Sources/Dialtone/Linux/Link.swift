@@ -4,7 +4,9 @@
 internal import Netlink
 
 /// What counts of a link. Everything else in its messages (MTU, counters, queues) changes no answer.
-struct Link: Equatable, Sendable {
+///
+/// An object, since tables, decisions and answers share it.
+final class Link: Equatable, Sendable {
   let index: UInt32
   let name: InlineName
   /// Further names that the kernel finds the link by (`altname` of ip-link(8)).
@@ -25,9 +27,18 @@ struct Link: Equatable, Sendable {
   let group: UInt32
   let hardwareAddress: [UInt8]
   /// Its own kind, without looking at the links below.
-  var ownKind: InterfaceKind
+  let ownKind: InterfaceKind
   /// The number of the radio (wiphy of nl80211) that it uses itself.
   let radio: UInt32?
+  /// Whether it is switched on (IFF_UP).
+  let isUp: Bool
+  /// Whether it waits for an external event, such as authentication or the end of a test (RFC 2863): there is a
+  /// carrier, but nothing passes.
+  let isDormant: Bool
+  /// Whether it passes packets, as far as it knows. A device that does not tell its state counts if it has a carrier
+  /// (Documentation/networking/operstates.rst of Linux). The flag of a lost carrier goes at once (IFF_LOWER_UP), the
+  /// state only with the announcement, up to a second later (net/core/link_watch.c).
+  let isOperating: Bool
 
   /// The flags that count.
   private static let significantFlags: LinkFlags = .up.union(.lowerUp).union(.loopback).union(.pointToPoint)
@@ -52,6 +63,20 @@ struct Link: Equatable, Sendable {
     hardwareAddress = message.hardwareAddress ?? []
     ownKind = kind
     self.radio = radio
+    isUp = flags.contains(.up)
+    let hasCarrier = isUp && flags.contains(.lowerUp)
+    isDormant = hasCarrier && (operationalState == .dormant || operationalState == .testing)
+    isOperating = hasCarrier && (operationalState == .up || operationalState == .unknown)
+  }
+
+  /// Compares everything that is not made of the rest.
+  static func == (first: Link, second: Link) -> Bool {
+    first.index == second.index && first.name == second.name && first.flags == second.flags
+      && first.operationalState == second.operationalState && first.deviceType == second.deviceType
+      && first.master == second.master && first.lower == second.lower && first.group == second.group
+      && first.bondActivePort == second.bondActivePort && first.radio == second.radio
+      && first.ownKind == second.ownKind && first.infoKind == second.infoKind
+      && first.alternativeNames == second.alternativeNames && first.hardwareAddress == second.hardwareAddress
   }
 
   /// Every name that the kernel finds the link by.
@@ -60,22 +85,6 @@ struct Link: Equatable, Sendable {
   /// Whether one of its names is among these.
   func isNamed(in names: Set<String>) -> Bool {
     !names.isEmpty && self.names.contains { names.contains($0.text) }
-  }
-
-  /// Whether it is switched on (IFF_UP).
-  var isUp: Bool { flags.contains(.up) }
-
-  /// Whether it waits for an external event, such as authentication or the end of a test (RFC 2863): there is a
-  /// carrier, but nothing passes.
-  var isDormant: Bool {
-    isUp && (operationalState == .dormant || operationalState == .testing) && flags.contains(.lowerUp)
-  }
-
-  /// Whether it passes packets, as far as it knows. A device that does not tell its state counts if it has a carrier
-  /// (Documentation/networking/operstates.rst of Linux). The flag of a lost carrier goes at once (IFF_LOWER_UP), the
-  /// state only with the announcement, up to a second later (net/core/link_watch.c).
-  var isOperating: Bool {
-    isUp && flags.contains(.lowerUp) && (operationalState == .up || operationalState == .unknown)
   }
 }
 

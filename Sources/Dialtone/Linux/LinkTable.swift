@@ -20,10 +20,15 @@ struct LinkTable: Sendable {
     case everything
   }
 
+  private struct Name {
+    let name: LinkName
+    var index: UInt32
+  }
+
   /// An array, since nearly every event looks up one or two of a few links: a search halves it less often than a hash
   /// takes to be computed.
   private var links: [Link] = []
-  private var names: [(name: LinkName, index: UInt32)] = []
+  private var names: [Name] = []
 
   init() {}
 
@@ -69,16 +74,16 @@ struct LinkTable: Sendable {
       old = links[position]
       if old == link { return .nothing }
       links[position] = link
+    } else if position == links.count {
+      links.append(link)
     } else {
       links.insert(link, at: position)
     }
     let namesDiffer = old.map { $0.name != link.name || $0.alternativeNames != link.alternativeNames } ?? true
     if namesDiffer {
       if let old { forgetNames(of: old) }
-      for name in link.names {
-        let (position, isTaken) = names.place(of: name) { $0.name }
-        if isTaken { names[position].index = link.index } else { names.insert((name, link.index), at: position) }
-      }
+      note(LinkName(link.name), link.index)
+      for name in link.alternativeNames { note(name, link.index) }
     }
     // A link that carried packets, or does now, can be on the way to any target, and so can its parts. A target that
     // names the link as its interface can be reachable although the link carries nothing: another name touches it, too.
@@ -92,6 +97,11 @@ struct LinkTable: Sendable {
     links.remove(at: position(of: index))
     forgetNames(of: old)
     return old.isOperating ? .everything : .idle
+  }
+
+  private mutating func note(_ name: LinkName, _ index: UInt32) {
+    let (position, isTaken) = names.place(of: name) { $0.name }
+    if isTaken { names[position].index = index } else { names.insert(Name(name: name, index: index), at: position) }
   }
 
   private mutating func forgetNames(of link: Link) {
