@@ -62,7 +62,7 @@ struct KernelQueriesTests {
       let queries = try KernelQueries()
       #expect(queries.destinationCount == 0 && queries.isOpen)
       func ask(_ destinations: KernelQueries.Destination...) -> [String] {
-        Self.words(queries.routes(destinations.count) { destinations[$0] })
+        Self.words(queries.routes(destinations.count) { destinations[$0] }.map(\.replies))
       }
       let (near, far) = (try Self.destination("10.0.0.9"), try Self.destination("198.51.100.7"))
       let nearWords = "/24 from 10.0.0.1, /32 from 10.0.0.1"
@@ -120,7 +120,7 @@ struct KernelQueriesTests {
       let asked = [
         try Self.destination("198.18.1.1"), try Self.destination("198.51.100.7"), try Self.destination("198.18.0.1"),
       ]
-      let replies = queries.routes(asked.count) { asked[$0] }
+      let replies = queries.routes(asked.count) { asked[$0] }.map(\.replies)
       #expect(replies.map { $0.hops.map(\.interfaceIndex) } == [[w0, v0], [v0], [v0]])
       #expect(replies[2].hops.first?.gateway == IPAddressBits(ipv4: 0x0A00_0004))
     }

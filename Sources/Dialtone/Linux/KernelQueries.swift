@@ -21,20 +21,25 @@ final class KernelQueries {
     let port: UInt16
   }
 
-  /// The socket, and the requests of the last batch with what they ask about. Mostly the next batch is the same: then
-  /// they are only numbered anew. All in one place, so that a batch takes access to it once.
+  /// What was asked about a destination, and the kernel's replies; `lost` if it does not answer.
+  struct Asked {
+    let destination: Destination
+    var replies = RouteReplies()
+  }
+
+  /// The socket, and the requests of the last batch. Mostly the next batch is the same: then they are only numbered
+  /// anew. All in one place, so that a batch takes access to it once.
   fileprivate struct Exchange: ~Copyable {
     var client: NetlinkClient
     var requests = NetlinkRequestBuilder()
-    var destinations: [Destination] = []
     /// How many destinations were asked about.
     var destinationCount = 0
   }
 
   private var exchange: Exchange
   private var builder = NetlinkRequestBuilder()
-  /// An array that keeps its memory from one batch to the next.
-  private var spareReplies: [RouteReplies] = []
+  /// The last batch.
+  private var asked: [Asked] = []
 
   /// How many members of a nexthop group are looked at. The kernel's own limit is larger than any real group.
   private static let groupLimit = 256
@@ -49,21 +54,26 @@ final class KernelQueries {
 
   // MARK: Routes
 
-  /// Returns the kernel's replies for `count` destinations; `lost` if it does not answer.
-  func routes(_ count: Int, to destination: (_ position: Int) -> Destination) -> [RouteReplies] {
-    var replies = spareReplies
-    spareReplies = []
-    replies.removeAll(keepingCapacity: true)
-    for _ in 0..<count { replies.append(RouteReplies()) }
-    exchange.ask(count, destination) { index, answer, bytes in
-      replies[index / 2].take(answer, bytes, isMatch: index % 2 == 0)
+  /// Returns the kernel's replies for `count` destinations.
+  func routes(_ count: Int, to destination: (_ position: Int) -> Destination) -> [Asked] {
+    // In the same memory as the last batch.
+    var batch = asked
+    asked = []
+    if batch.count == count, batch.indices.allSatisfy({ batch[$0].destination == destination($0) }) {
+      for position in batch.indices { batch[position].replies = RouteReplies() }
+    } else {
+      batch = (0..<count).map { Asked(destination: destination($0)) }
+      exchange.prepare(batch)
     }
-    for position in replies.indices {
+    exchange.ask(count) { index, answer, bytes in
+      batch[index / 2].replies.take(answer, bytes, isMatch: index % 2 == 0)
+    }
+    for position in batch.indices {
       // The route names nothing but a nexthop object.
-      if let id = replies[position].bareNexthopID { replies[position].severalHops = hops(ofObject: id) }
+      if let id = batch[position].replies.bareNexthopID { batch[position].replies.severalHops = hops(ofObject: id) }
     }
-    spareReplies = replies
-    return replies
+    asked = batch
+    return batch
   }
 
   // MARK: Neighbours
@@ -131,7 +141,7 @@ final class KernelQueries {
     _ = try exchange.client.dump(.getRule, family: .ipv4) { step, bytes in
       switch step {
       case .began: begin()
-      case .message(let message): RuleMessage(message, in: bytes).map(body)
+      case .message(let message): if let message = RuleMessage(message, in: bytes) { body(message) }
       }
     }
   }
@@ -142,7 +152,7 @@ final class KernelQueries {
     try !exchange.client.dump(.getLink) { step, bytes in
       switch step {
       case .began: begin()
-      case .message(let message): LinkMessage(message, in: bytes).map(body)
+      case .message(let message): if let message = LinkMessage(message, in: bytes) { body(message) }
       }
     }.wasInterrupted
   }
@@ -152,7 +162,7 @@ final class KernelQueries {
     try !exchange.client.dump(.getAddress) { step, bytes in
       switch step {
       case .began: begin()
-      case .message(let message): AddressMessage(message, in: bytes).map(body)
+      case .message(let message): if let message = AddressMessage(message, in: bytes) { body(message) }
       }
     }.wasInterrupted
   }
@@ -161,14 +171,8 @@ final class KernelQueries {
 extension KernelQueries.Exchange {
   /// Calls `body` with the kernel's answers: for each destination the matching route, then the plain reply. What is not
   /// answered stays unknown: sending is forbidden, or there is no memory for it.
-  fileprivate mutating func ask(
-    _ count: Int, _ wanted: (Int) -> KernelQueries.Destination,
-    _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void
-  ) {
-    if destinations.count != count || !destinations.indices.allSatisfy({ destinations[$0] == wanted($0) }) {
-      prepare((0..<count).map(wanted))
-    }
-    destinationCount += destinations.count
+  fileprivate mutating func ask(_ count: Int, _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void) {
+    destinationCount += count
     do throws(NetlinkError) {
       // The first is the barrier.
       try client.exchange(&requests) { index, answer, bytes in if index > 0 { body(index - 1, answer, bytes) } }
@@ -177,13 +181,12 @@ extension KernelQueries.Exchange {
     }
   }
 
-  private mutating func prepare(_ wanted: [KernelQueries.Destination]) {
-    destinations = wanted
+  fileprivate mutating func prepare(_ batch: [KernelQueries.Asked]) {
     requests.removeAll()
     requests.appendLinkBarrier()
-    for destination in wanted {
-      append(destination, fibMatch: true)
-      append(destination, fibMatch: false)
+    for asked in batch {
+      append(asked.destination, fibMatch: true)
+      append(asked.destination, fibMatch: false)
     }
   }
 

@@ -71,16 +71,16 @@ final class RouteLookups {
     // Those that have something to ask come first.
     var open = lookups.count
     while open > 0 {
-      let replies = queries.routes(open) { lookups[$0].destination }
+      let asked = queries.routes(open) { lookups[$0].destination }
       // By position: they are large, and a loop over elements would copy each.
-      for position in replies.indices where replies[position].expires {
-        if case .route(let route) = replies[position].match { expiries.note(route, now: time.now()) }
+      for position in asked.indices where asked[position].replies.expires {
+        if case .route(let route) = asked[position].replies.match { expiries.note(route, now: time.now()) }
       }
-      if let events, replies.indices.contains(where: { replies[$0].mayHaveIPv6Gateway }) {
-        noteGateways(replies, queries, events)
+      if let events, asked.indices.contains(where: { asked[$0].replies.mayHaveIPv6Gateway }) {
+        noteGateways(asked.map(\.replies), queries, events)
       }
       var rest = 0
-      for position in 0..<open where lookups[position].take(replies[position], decision, rules, probe) {
+      for position in 0..<open where lookups[position].take(asked[position].replies, decision, rules, probe) {
         lookups.swapAt(rest, position)
         rest += 1
       }
