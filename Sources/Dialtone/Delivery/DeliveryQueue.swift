@@ -74,22 +74,20 @@ package final class DeliveryQueue: Sendable {
 
   /// Runs what waits. If another thread is doing so, that one runs it, too.
   func deliver() {
-    let isOurs = state.withLock { state in
-      if state.isDelivering || state.waiting.isEmpty { return false }
-      state.isDelivering = true
-      return true
-    }
-    if !isOurs { return }
+    var isOurs = false
     // One at a time, so that the receivers behind it can leave while it runs.
-    while let delivery = next() {
+    while let delivery = next(&isOurs) {
       if delivery.run() { add(delivery) }
     }
   }
 
-  private func next() -> Delivery? {
+  /// Returns what to run next, if this thread runs handlers (`isOurs`), or no other does.
+  private func next(_ isOurs: inout Bool) -> Delivery? {
     state.withLock { state in
+      if state.isDelivering != isOurs { return nil }
       let delivery = state.waiting.popFirst()
-      if delivery == nil { state.isDelivering = false }
+      isOurs = delivery != nil
+      state.isDelivering = isOurs
       return delivery
     }
   }

@@ -3,7 +3,7 @@
 
 /// How the states that the engine decides for one monitor reach its receivers. A state is stored at once, and told at
 /// once or after settling. If the monitor has begun another epoch meanwhile, it is neither stored nor told.
-final class Publication<State: DeterminableState> {
+final class Publication<State: Sendable> {
   /// What the engine has to do afterwards.
   struct Effect: Equatable {
     /// Receivers may have something new.

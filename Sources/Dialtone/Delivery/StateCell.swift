@@ -27,7 +27,10 @@ package struct ReceiverOptions: OptionSet, Sendable {
 /// One thread at a time writes; all threads read. Invariants: `current` is a state of the present epoch, or the unknown
 /// one that the epoch began with. A state of an earlier epoch is not stored. No lock of this type is held while user
 /// code runs.
-package final class StateCell<State: DeterminableState>: Sendable {
+///
+/// What the states can do is asked for in extensions. If the type itself asked, a program's first state would wait
+/// until the runtime has searched all conformances in the program.
+package final class StateCell<State: Sendable>: Sendable {
   /// How often the state has changed up to one moment; see ``hasChanged(since:)``.
   package struct Mark {
     fileprivate let revision: UInt64
@@ -50,23 +53,6 @@ package final class StateCell<State: DeterminableState>: Sendable {
 
   /// The newest state. For any thread; never waits longer than another thread takes to copy a state.
   package var current: State { newest.load().state }
-
-  /// Returns what to give a receiver next: the newest snapshot, or `nil` if the receiver was given an equal state last,
-  /// the state is not known yet, or it is held back for settling. A receiver that gets each subject never gets an
-  /// unknown state.
-  package func next(after last: Snapshot<State>?, _ options: ReceiverOptions) -> Snapshot<State>? {
-    let newest = newest.load()
-    guard let last else { return newest.isKnown || options.contains(.unknownStates) ? newest : nil }
-    if !newest.isKnown, options.contains(.eachSubject) { return nil }
-    if newest.isHeldBack {
-      // The unknown state of a new epoch is only for receivers that want it. A state that settles is held back only
-      // from receivers that have had a state of the same epoch.
-      let isGiven = newest.isKnown ? !last.isKnown : options.contains(.unknownStates)
-      if !isGiven { return nil }
-    }
-    let isOfNewSubject = options.contains(.eachSubject) && newest.subjectNumber != last.subjectNumber
-    return newest.state.isSameState(as: last.state) && !(isOfNewSubject && newest.isKnown) ? nil : newest
-  }
 
   /// What ``hasChanged(since:)`` compares with: the present state, or the first known state if none is known yet.
   package var mark: Mark {
@@ -109,6 +95,25 @@ package final class StateCell<State: DeterminableState>: Sendable {
     }
     // This may be the last reference: what it holds is released outside the lock.
     withExtendedLifetime(removed) {}
+  }
+}
+
+extension StateCell where State: DeterminableState {
+  /// Returns what to give a receiver next: the newest snapshot, or `nil` if the receiver was given an equal state last,
+  /// the state is not known yet, or it is held back for settling. A receiver that gets each subject never gets an
+  /// unknown state.
+  package func next(after last: Snapshot<State>?, _ options: ReceiverOptions) -> Snapshot<State>? {
+    let newest = newest.load()
+    guard let last else { return newest.isKnown || options.contains(.unknownStates) ? newest : nil }
+    if !newest.isKnown, options.contains(.eachSubject) { return nil }
+    if newest.isHeldBack {
+      // The unknown state of a new epoch is only for receivers that want it. A state that settles is held back only
+      // from receivers that have had a state of the same epoch.
+      let isGiven = newest.isKnown ? !last.isKnown : options.contains(.unknownStates)
+      if !isGiven { return nil }
+    }
+    let isOfNewSubject = options.contains(.eachSubject) && newest.subjectNumber != last.subjectNumber
+    return newest.state.isSameState(as: last.state) && !(isOfNewSubject && newest.isKnown) ? nil : newest
   }
 
   /// Has every receiver look for a newer state. What a thread of the engine has to run goes to the queue.

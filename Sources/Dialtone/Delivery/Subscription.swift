@@ -10,9 +10,11 @@ internal import Dispatch
 /// - They are given one at a time, in the order of change.
 /// - None is given after `cancel()` has returned, except one that a thread was already about to give.
 /// - The lock is never held while a handler runs or a continuation is resumed.
-package final class Subscription<State: DeterminableState>: Sendable {
+package final class Subscription<State: Sendable>: Sendable {
   package typealias Handler = @Sendable (Snapshot<State>) -> Void
-  typealias Waiter = CheckedContinuation<Snapshot<State>?, Never>
+  /// Resumes a task or a thread. A closure: the layout of a continuation is known at run time only, and so would be
+  /// that of all that has one. Finding it out took a seventh of a program's first state.
+  private typealias Waiter = @Sendable (Snapshot<State>?) -> Void
 
   /// How the receiver gets states.
   private enum Kind {
@@ -20,10 +22,8 @@ package final class Subscription<State: DeterminableState>: Sendable {
     case handler
     /// By a closure that a dispatch queue runs.
     case queue
-    /// By asking for each.
+    /// By asking for each, as a task or, for the first one, as a thread that blocks.
     case task
-    /// By blocking until there is a first one.
-    case thread
     /// No more.
     case cancelled
   }
@@ -32,7 +32,6 @@ package final class Subscription<State: DeterminableState>: Sendable {
   private struct Due {
     var waiter: Waiter?
     var given: Snapshot<State>?
-    var semaphore: DispatchSemaphore?
     var queue: DispatchQueue?
   }
 
@@ -51,9 +50,8 @@ package final class Subscription<State: DeterminableState>: Sendable {
     /// The closure of a handler or queue; released when it is cancelled.
     var handler: Handler?
     var dispatchQueue: DispatchQueue?
-    /// The continuation by which a task waits, or what a thread blocks on.
+    /// What resumes a waiting task or thread.
     var waiter: Waiter?
-    var semaphore: DispatchSemaphore?
     var last: Snapshot<State>?
     /// For a handler: it waits for its turn. For a queue: it has a block of this subscription.
     var isScheduled = false
@@ -99,13 +97,15 @@ package final class Subscription<State: DeterminableState>: Sendable {
       defer { progress = Progress(kind: .cancelled, last: progress.last, isScheduled: progress.isScheduled) }
       return progress
     }
-    former.waiter?.resume(returning: nil)
+    former.waiter?(nil)
     cell.remove(self)
     place?.cancel()
     // The handler and its captures are released here, outside the lock.
     withExtendedLifetime(former) {}
   }
+}
 
+extension Subscription where State: DeterminableState {
   /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a dispatch queue. A handler
   /// waits in `queue` until a thread of the engine has it look.
   package func wake(_ queue: DeliveryQueue) {
@@ -125,8 +125,7 @@ package final class Subscription<State: DeterminableState>: Sendable {
       if isBlockDone { progress.isScheduled = false }
       return look(&progress)
     }
-    due.waiter?.resume(returning: due.given)
-    due.semaphore?.signal()
+    due.waiter?(due.given)
     due.queue?.async { _ = self.deliver() }
   }
 
@@ -138,12 +137,6 @@ package final class Subscription<State: DeterminableState>: Sendable {
       progress.last = newest
       progress.waiter = nil
       return Due(waiter: waiter, given: newest)
-    case .thread:
-      guard let isThere = progress.semaphore, let newest = cell.next(after: progress.last, options) else { break }
-      progress.last = newest
-      progress.kind = .task
-      progress.semaphore = nil
-      return Due(semaphore: isThere)
     case .queue:
       if progress.isScheduled || cell.next(after: progress.last, options) == nil { break }
       progress.isScheduled = true
@@ -185,7 +178,7 @@ package final class Subscription<State: DeterminableState>: Sendable {
             progress.last = newest
             return .state(newest)
           }
-          progress.waiter = continuation
+          progress.waiter = { continuation.resume(returning: $0) }
           return .pending
         }
         switch next {
@@ -199,7 +192,7 @@ package final class Subscription<State: DeterminableState>: Sendable {
         defer { progress.waiter = nil }
         return progress.waiter
       }
-      waiter?.resume(returning: nil)
+      waiter?(nil)
     }
   }
 
@@ -210,10 +203,7 @@ package final class Subscription<State: DeterminableState>: Sendable {
   func first(by deadline: DispatchTime) -> Snapshot<State>? {
     let isThere = DispatchSemaphore(value: 0)
     let known = progress.withLock { progress in
-      if progress.kind == .task, progress.waiter == nil {
-        progress.kind = .thread
-        progress.semaphore = isThere
-      }
+      if progress.kind == .task, progress.waiter == nil { progress.waiter = { _ in isThere.signal() } }
       return cell.next(after: nil, options)
     }
     if let known { return known }

@@ -39,8 +39,13 @@ final class ConnectProbe {
   /// network namespace: then connect(2) sends. Since Linux 5.14 that is off unless somebody switches it on
   /// (tcp_fastopen_blackhole_timeout_sec, Documentation/networking/ip-sysctl.rst).
   private static var isTCPSilent: Bool {
-    let text = SystemFile.text(at: "/proc/sys/net/ipv4/tcp_fastopen_blackhole_timeout_sec") ?? ""
-    return Int(text.prefix { $0 != "\n" }) == 0
+    let path = "/proc/sys/net/ipv4/tcp_fastopen_blackhole_timeout_sec"
+    // The path becomes a C string for the call.
+    let file = OwnedDescriptor(unsafe csystem_open(path, O_RDONLY | O_CLOEXEC))
+    var text = (UInt8(0), UInt8(0))
+    // read(2) writes at most the two bytes.
+    let count = unsafe read(file.rawValue, &text, 2)
+    return count == 2 && text == (UInt8(ascii: "0"), UInt8(ascii: "\n"))
   }
 
   /// Connects as a program would with a socket that has the destination's source, interface and mark.

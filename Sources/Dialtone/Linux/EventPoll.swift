@@ -48,7 +48,8 @@ package final class EventPoll: EventWaiter {
       throw error
     }
     identity = .marking(wakeup)
-    for descriptor in [poll, timer] { identity?.mark(descriptor) }
+    identity?.mark(poll)
+    identity?.mark(timer)
     // If one of these fails, `deinit` closes all three.
     try add(wakeup, bit: Self.wakeBit)
     try add(timer, bit: Self.timerBit)

@@ -109,7 +109,7 @@ final class LinuxNetwork: NetworkSource {
     // The configuration of names is not counted here: it says itself whether it has to be polled.
     var isComplete =
       queries != nil && events != nil && suspension != nil && (radios != nil || !RadioSwitches.mayBeRead)
-    for (role, descriptor) in awaited {
+    awaited { role, descriptor in
       do throws(SystemError) {
         if let poll { try poll.add(descriptor, bit: role.rawValue) } else { isComplete = false }
       } catch {
@@ -120,17 +120,22 @@ final class LinuxNetwork: NetworkSource {
     schedule.awaitingBegins(isComplete: isComplete)
   }
 
-  private var awaited: [(role: Role, descriptor: CInt)] {
+  /// Calls `body` with each descriptor to await. If there is one for announcements, it is the first.
+  private func awaited(_ body: (Role, CInt) -> Void) {
     let names = nameConfiguration.awaited
-    let descriptors: [(Role, CInt?)] = [
-      (.events, events.flatMap { $0.isOpen ? $0.descriptor : nil }), (.clock, suspension?.descriptor),
-      (.radios, radios?.descriptor), (.names, names.watched), (.namesRead, names.finished),
-    ]
-    return descriptors.compactMap { role, descriptor in descriptor.map { (role, $0) } }
+    if let events, events.isOpen { body(.events, events.descriptor) }
+    if let suspension { body(.clock, suspension.descriptor) }
+    if let radios { body(.radios, radios.descriptor) }
+    if let watched = names.watched { body(.names, watched) }
+    if let finished = names.finished { body(.namesRead, finished) }
   }
 
-  /// The descriptors to await. If there is one for announcements, it is the first.
-  var descriptors: [CInt] { awaited.map(\.descriptor) }
+  /// The descriptors to await, in the same order.
+  var descriptors: [CInt] {
+    var found: [CInt] = []
+    awaited { found.append($1) }
+    return found
+  }
 
   /// Gives up the socket of queries, if somebody else has closed it. A failed query is the sign of that. Another one is
   /// opened at once, but not over and over.

@@ -186,19 +186,23 @@ final class RouteDecision {
   /// Returns the state without a route. It names the link that would have to change for there to be one.
   func withoutRoute(output: UInt32? = nil) -> Reachability {
     searches.result(output) {
-      // Looked up instead of searched for: a path asks for hundreds of links, one by one.
-      let looked = output.map { index in links[index].map { [$0] } ?? [] } ?? links.all
-      return best(looked.compactMap { candidate($0, isAskedFor: output != nil) })
-        ?? Reachability(status: .unreachable, reason: .noRoute)
+      var best: Candidate?
+      if let output {
+        // Looked up instead of searched for: a path asks for hundreds of links, one by one.
+        best = links[output].flatMap { candidate($0, isAskedFor: true) }
+      } else {
+        for link in links.all { best = better(best, candidate(link, isAskedFor: false)) }
+      }
+      return best?.state ?? Reachability(status: .unreachable, reason: .noRoute)
     }
   }
 
   private typealias Candidate = (rank: Int, state: Reachability)
 
-  private func best(_ candidates: [Candidate]) -> Reachability? {
-    // The first of equals.
-    candidates.reduce(nil as Candidate?) { best, next in best.map { $0.rank >= next.rank } ?? false ? best : next }?
-      .state
+  /// The first of equals.
+  private func better(_ first: Candidate?, _ second: Candidate?) -> Candidate? {
+    guard let first, let second else { return first ?? second }
+    return second.rank > first.rank ? second : first
   }
 
   private func candidate(_ link: Link, isAskedFor: Bool) -> Candidate? {
@@ -240,7 +244,7 @@ final class RouteDecision {
   func localNetwork(
     _ kind: InterfaceKind?, _ family: IPAddress.Family?, output: UInt32? = nil
   ) -> Reachability {
-    var candidates: [Candidate] = []
+    var best: Candidate?
     for link in links.all where output == nil || link.index == output {
       let linkKind = links.kind(of: link)
       guard linkKind == .wired || linkKind == .wifi, kind == nil || kind == linkKind else { continue }
@@ -249,20 +253,18 @@ final class RouteDecision {
         let state = Reachability(
           status: .reachable, flags: [.reachable, .isDirect], interface: links.interface(link), source: address)
         // Perhaps nobody has set up a link that has only a link-local address.
-        candidates.append((address.isLinkLocal ? 10 : 11, state))
-        continue
-      }
-      if let waiting = waiting(link, linkKind, hasAddress: address != nil) {
-        candidates.append(waiting)
+        best = better(best, (address.isLinkLocal ? 10 : 11, state))
+      } else if let waiting = waiting(link, linkKind, hasAddress: address != nil) {
+        best = better(best, waiting)
       } else if links.isOperating(link) {
-        candidates.append((4, unreachable(.noAddress, link)))
+        best = better(best, (4, unreachable(.noAddress, link)))
       } else if link.isUp {
-        candidates.append((address == nil ? 2 : 6, unreachable(.noCarrier, link)))
+        best = better(best, (address == nil ? 2 : 6, unreachable(.noCarrier, link)))
       } else {
-        candidates.append((address == nil ? 1 : 5, unreachable(.linkDown, link)))
+        best = better(best, (address == nil ? 1 : 5, unreachable(.linkDown, link)))
       }
     }
-    return best(candidates) ?? Reachability(status: .unreachable, reason: .noInterface)
+    return best?.state ?? Reachability(status: .unreachable, reason: .noInterface)
   }
 
   // MARK: Words
@@ -284,23 +286,39 @@ final class RouteDecision {
 /// The reason depends on the tables and on the interface asked for, not on the target: thousands of targets without a
 /// route share one search. Invariant: code that changes the tables, or anything else a search reads, calls `removeAll`.
 final class ReasonSearches {
-  /// In the order of the interfaces' indices; the index is 0 if none is asked for.
-  private var found: [(output: UInt32, reason: Reachability)] = []
+  private struct Found {
+    let output: UInt32
+    let reason: Reachability
+  }
+
+  /// If no interface is asked for.
+  private var general: Reachability?
+  /// In the order of the interfaces' indices.
+  private var found: [Found] = []
   /// How many searches were made.
   private(set) var count = 0
 
   init() {}
 
-  func removeAll() { found.removeAll(keepingCapacity: true) }
+  func removeAll() {
+    general = nil
+    found.removeAll(keepingCapacity: true)
+  }
 
   /// Returns the reason, and searches for it if it is not known.
   func result(_ output: UInt32?, _ search: () -> Reachability) -> Reachability {
-    let output = output ?? 0
+    guard let output else {
+      if let general { return general }
+      count += 1
+      let reason = search()
+      general = reason
+      return reason
+    }
     let (position, isTaken) = found.place(of: output) { $0.output }
     if isTaken { return found[position].reason }
     count += 1
     let reason = search()
-    found.insert((output, reason), at: position)
+    found.insert(Found(output: output, reason: reason), at: position)
     return reason
   }
 }
