@@ -116,6 +116,8 @@ package final class AppleNetwork: NetworkSource {
     change.markEverything()
   }
 
+  package var announcesAllAtFirst: Bool { false }
+
   package func watch(_ interest: NetworkInterest) {
     hasTooManyAddresses = interest.destinations == nil
     guard let destinations = interest.destinations else {

@@ -64,7 +64,7 @@ extension EngineState {
   /// If an IPv4 address has no path of its own, asks whether there is an IPv6 path, and for the address behind the
   /// network's NAT64.
   private func askForTranslation(of record: TargetRecord) {
-    guard case .address(let address) = record.target.storage, record.usesTranslation(address),
+    guard case .address(let address) = record.target.storage, record.isTranslatable,
       TargetRecord.best(record.nodes)?.status == .unreachable
     else { return }
     record.pathNodes = record.initialPathQueries.map(QueryNode.init)

@@ -11,7 +11,7 @@
 /// - Nothing is decided while events wait to be read, as long as that ends within ``roundLimit`` rounds.
 /// - Nothing is asked or decided while the source's answers are in doubt, as long as ``roundLimit`` polls end that.
 ///
-/// It is a value in one place, ``NetworkEngine/Known``, so that a turn takes access to it once, and not to each part.
+/// It is a value in one place, ``NetworkEngine/Opened``, so that a turn takes access to it once, and not to each part.
 struct EngineState {
   /// What a turn leaves to do outside the lock.
   struct Outcome {
@@ -48,6 +48,8 @@ struct EngineState {
   private var announced: NetworkInterest?
   /// Whether the last turn left something undecided, since answers were in doubt.
   private var isHeldBack = false
+  /// Whether no turn has ended yet.
+  private var isFirstTurn = true
   /// How many polls in a row have not ended the doubt.
   private var pollsInDoubt = 0
   /// What the waiter's deadline was last set to.
@@ -99,10 +101,11 @@ struct EngineState {
   // MARK: A turn
 
   /// Performs `commands`, reads what is ready, asks what may have changed, and publishes the states.
-  mutating func turn(_ commands: [EngineCommand]) -> Outcome {
+  mutating func turn(_ commands: Few<EngineCommand>) -> Outcome {
     let now = time.now()
     var outcome = Outcome()
-    for command in commands { perform(command, now: now) }
+    defer { isFirstTurn = false }
+    for position in commands.indices { perform(commands[position], now: now) }
     passDeadlines(now: now, outcome: &outcome)
 
     var change = NetworkChange()
@@ -123,8 +126,14 @@ struct EngineState {
         if isHeldBack { break }
       }
       if !queries.isStale, !paths.isDueWithTargets { break }
-      announce()
-      askQueries()
+      announce(&outcome)
+      for node in queries.ask(source) {
+        for user in node.users {
+          touch(user)
+          // The path that the user's name is looked up over has changed.
+          if let name = user.name, user.pathNodes.contains(where: { $0 === node }) { names.markStale(name) }
+        }
+      }
       if paths.isDueWithTargets { paths.ask(source, &queries, now: now) }
       settleTranslations(now: now)
       rounds += 1
@@ -144,7 +153,7 @@ struct EngineState {
     decideTargets(realtime: realtime, now: now, outcome: &outcome)
     askManyPaths(realtime: realtime, now: now, outcome: &outcome)
     names.startLookups(now: now)
-    announce()
+    announce(&outcome)
     return outcome
   }
 
@@ -219,10 +228,15 @@ struct EngineState {
     paths.mark(change, isTouched: arePathsTouched)
   }
 
-  /// Tells the source what is asked about.
-  private mutating func announce() {
+  /// Tells the source what is asked about. If it announces everything until then, a program's first state does not wait
+  /// for that: the next turn does it.
+  private mutating func announce(_ outcome: inout Outcome) {
     let includesNames = !names.isEmpty || !paths.isEmpty
     if !queries.isInterestStale, announced?.includesNames == includesNames { return }
+    if isFirstTurn, !includesNames, source.announcesAllAtFirst {
+      outcome.isUnfinished = true
+      return
+    }
     queries.isInterestStale = false
     let interest = NetworkInterest(destinations: queries.interest, includesNames: includesNames)
     if interest != announced { source.watch(interest) }
@@ -260,17 +274,6 @@ struct EngineState {
     if record.isStale { return }
     record.isStale = true
     staleTargets.append(record)
-  }
-
-  private mutating func askQueries() {
-    queries.ask(source)
-    while let node = queries.takeChanged() {
-      for user in node.users {
-        touch(user)
-        // The path that the user's name is looked up over has changed.
-        if let name = user.name, user.pathNodes.contains(where: { $0 === node }) { names.markStale(name) }
-      }
-    }
   }
 
   private mutating func decideTargets(realtime: Int64, now: Int64, outcome: inout Outcome) {
@@ -323,9 +326,7 @@ struct EngineState {
   /// any more.
   private mutating func settleTranslations(now: Int64) {
     for record in staleTargets {
-      guard record.isWatched, case .address(let address) = record.target.storage,
-        record.usesTranslation(address), record.needsTranslation != (record.name != nil)
-      else { continue }
+      guard record.isTranslatable, record.isWatched, record.needsTranslation != (record.name != nil) else { continue }
       if record.needsTranslation {
         attachName(NAT64Prefix.discoveryName, to: record, now: now)
       } else {

@@ -54,7 +54,8 @@ extension NetworkEngine {
         return
       }
       control.waiter = waiter
-      control.commands = control.standIn.watched.values + control.standIn.timers.events.map { .schedule($0) }
+      control.commands = Few(control.standIn.watched.values)
+      for timer in control.standIn.timers.events { control.commands.append(.schedule(timer)) }
       control.standIn.watched = [:]
       control.standIn.timers = TimerQueue()
     } catch {
@@ -67,18 +68,17 @@ extension NetworkEngine {
   /// for a turn that is under way, which leaves its commands in the state.
   func replace(_ lost: any EventWaiter) {
     if isInherited { return }
-    let watched = known.state.withLock { state -> [EngineCommand] in
-      var former: EngineState?
-      // Outside the inner lock.
-      defer { former?.removeAll() }
+    let watched = known.opened.withLock { opened -> [EngineCommand] in
+      // Released outside the inner lock.
+      var former: Opened?
+      defer { withExtendedLifetime(former) {} }
       return control.withLock { control -> [EngineCommand] in
         // Another caller has replaced it: what is known belongs to the new one.
         if control.waiter !== lost { return [] }
-        former = state
-        let commands: [EngineCommand] = (former?.commands ?? []) + control.commands
+        former = opened.take()
+        let commands: [EngineCommand] = (former?.state.commands ?? []) + control.commands
         control.waiter = nil
         control.commands = []
-        state = nil
         for command in commands { take(command, &control) }
         let watched = Array(control.standIn.watched.values)
         start(&control)

@@ -21,9 +21,16 @@ package final class NetworkEngine: Sendable {
   /// What is known, under the engine's lock. The threads hold it, too. So it ends on one of them: the end of a source
   /// may take a while.
   final class Known: Sendable {
-    let state = Lock<EngineState?>(nil)
+    let opened = Lock<Opened?>(nil)
+  }
 
-    deinit { state.withLock { $0?.removeAll() } }
+  /// The state with its source. An object, since the type of an optional state would be made at run time.
+  final class Opened {
+    var state: EngineState
+
+    init(_ state: EngineState) { self.state = state }
+
+    deinit { state.removeAll() }
   }
 
   /// What the threads have to do, or what stands in for them.
@@ -31,7 +38,7 @@ package final class NetworkEngine: Sendable {
     /// What the threads sleep on; `nil` while there are none.
     var waiter: (any EventWaiter)?
     /// For the next turn.
-    var commands: [EngineCommand] = []
+    var commands = Few<EngineCommand>()
     /// What is noted while there is no waiter.
     var standIn = StandIn()
   }
@@ -72,10 +79,7 @@ package final class NetworkEngine: Sendable {
   func abandon() {
     control.withLockIfAvailable { $0.waiter }??.abandon()
     // If a thread was in a turn at fork(2), the lock is held for good, and what the source has open stays open.
-    _ = known.state.withLockIfAvailable { state in
-      state?.removeAll()
-      state = nil
-    }
+    _ = known.opened.withLockIfAvailable { $0 = nil }
   }
 
   // MARK: Commands
@@ -149,10 +153,9 @@ package final class NetworkEngine: Sendable {
   /// for the network.
   func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
     if isInherited { return .denied(for: .denied) }
-    let found = known.state.withLock { state -> (state: Reachability, woken: (any EventWaiter)?)? in
+    let found = known.opened.withLock { opened -> (state: Reachability, woken: (any EventWaiter)?)? in
       guard let waiter = control.withLock({ $0.waiter }) else { return nil }
-      open(&state, waiter)
-      guard let (answer, isTurnDue) = state?.answer(target, configuration) else { return nil }
+      let (answer, isTurnDue) = open(&opened, waiter).state.answer(target, configuration)
       return (answer, isTurnDue ? waiter : nil)
     }
     guard let found else { return .denied(for: control.withLock { $0.standIn.shortage }) }
@@ -165,7 +168,7 @@ package final class NetworkEngine: Sendable {
   /// for a turn that is under way.
   package func recentAddresses(of host: HostName, _ family: IPAddress.Family?) -> [IPAddress]? {
     if isInherited { return nil }
-    return known.state.withLock { $0?.recentAddresses(of: NameQuestion(name: host.ascii, family: family)) }
+    return known.opened.withLock { $0?.state.recentAddresses(of: NameQuestion(name: host.ascii, family: family)) }
   }
 
   /// Returns once everything that the system has announced until now is read, and decided for all targets.
@@ -178,7 +181,7 @@ package final class NetworkEngine: Sendable {
         if timer == nil { continuation.resume() }
       }
       // The turn may have decided nothing.
-      deadline = isInherited ? nil : known.state.withLock { $0?.nextDecision }
+      deadline = isInherited ? nil : known.opened.withLock { $0?.state.nextDecision }
     }
   }
 
@@ -236,31 +239,38 @@ package final class NetworkEngine: Sendable {
 
   /// Performs a turn. Returns `false` if the waiter is not the engine's any more.
   private func turn(_ waiter: any EventWaiter) -> Bool {
-    let outcome = known.state.withLock { state -> EngineState.Outcome? in
+    let outcome = known.opened.withLock { opened -> EngineState.Outcome? in
+      let isFirst = opened == nil
+      // First, since whoever starts the threads may hold the other lock for longer than this takes.
+      let open = open(&opened, waiter)
       // Under the engine's lock. Otherwise two threads could perform commands in another order than the posted one.
-      let commands = control.withLock { control -> [EngineCommand]? in
-        if control.waiter !== waiter { return nil }
-        defer { if !control.commands.isEmpty { control.commands = [] } }
-        return control.commands
+      var commands = Few<EngineCommand>()
+      let isOurs = control.withLock { control in
+        if control.waiter !== waiter { return false }
+        swap(&commands, &control.commands)
+        return true
       }
-      guard let commands else { return nil }
-      open(&state, waiter)
-      defer { state?.setDeadline(waiter) }
-      return state?.turn(commands)
+      if !isOurs {
+        if isFirst { opened = nil }
+        return nil
+      }
+      defer { open.state.setDeadline(waiter) }
+      return open.state.turn(commands)
     }
     guard let outcome else { return false }
-    // Before any handler, since one may block: the other thread goes on with what is left.
-    if outcome.isUnfinished { wake(waiter) }
     for cell in outcome.targets { cell.wakeReceivers(deliveries) }
     for cell in outcome.paths { cell.wakeReceivers(deliveries) }
+    // Before any handler, since one may block: the other thread goes on with what is left.
+    if outcome.isUnfinished { wake(waiter) }
     for timer in outcome.timers { timer.fire() }
     return true
   }
 
-  /// Makes the state, if there is none: mostly on a thread of the engine, where nobody waits for the source.
-  private func open(_ state: inout EngineState?, _ waiter: any EventWaiter) {
-    if state != nil { return }
-    state = EngineState(provider.makeSource(waiter, time), time) { [weak self, provider] question, serial in
+  /// Returns the state, and makes it if there is none: mostly on a thread of the engine, where nobody waits for the
+  /// source.
+  private func open(_ opened: inout Opened?, _ waiter: any EventWaiter) -> Opened {
+    if let opened { return opened }
+    let state = EngineState(provider.makeSource(waiter, time), time) { [weak self, provider] question, serial in
       let thread = Thread.current
       return provider.names.submit(question, by: provider.lookup) { [weak self] result in
         let command = EngineCommand.lookupEnded(question, serial: serial, result)
@@ -273,5 +283,8 @@ package final class NetworkEngine: Sendable {
         }
       }
     }
+    let new = Opened(state)
+    opened = new
+    return new
   }
 }

@@ -31,6 +31,9 @@ package protocol NetworkSource: AnyObject {
 
   /// Tells the source what the queries will be about, before they are asked. It need not announce other changes.
   func watch(_ interest: NetworkInterest)
+
+  /// Whether it announces all changes until it is first told so. Then the first states do not wait for that.
+  var announcesAllAtFirst: Bool { get }
 }
 
 /// The defaults suit a source that announces all changes, whether they are of interest or not.
@@ -42,6 +45,8 @@ extension NetworkSource {
   package func poll(into change: inout NetworkChange) {}
 
   package func watch(_ interest: NetworkInterest) {}
+
+  package var announcesAllAtFirst: Bool { true }
 }
 
 /// What queries are about.

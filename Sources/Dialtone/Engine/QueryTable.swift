@@ -16,8 +16,6 @@ struct QueryTable {
   // These arrays keep their memory from one turn to the next.
   private var stale: [QueryNode] = []
   private var batch: [RouteQuery] = []
-  /// The queries whose answers differ from those before, until they are taken.
-  private var changed: [QueryNode] = []
 
   /// Whether there is something to ask.
   var isStale: Bool { !stale.isEmpty }
@@ -115,8 +113,10 @@ struct QueryTable {
     return node.isOfPaths
   }
 
-  /// Asks the stale queries, in batches.
-  mutating func ask(_ source: any NetworkSource) {
+  /// Asks the stale queries, in batches. Returns those whose answers differ from the ones before.
+  @discardableResult
+  mutating func ask(_ source: any NetworkSource) -> Few<QueryNode> {
+    var changed = Few<QueryNode>()
     stale.removeAll { node in
       node.isStale = false
       return !node.isUsed
@@ -129,8 +129,6 @@ struct QueryTable {
       }
     }
     stale.removeAll(keepingCapacity: true)
+    return changed
   }
-
-  /// Returns a query whose answer differs from the one before, each once, or `nil` if there is none left.
-  mutating func takeChanged() -> QueryNode? { changed.popLast() }
 }

@@ -6,7 +6,7 @@ extension TargetRecord {
   func decide() -> Reachability? {
     switch target.storage {
     case .host: return decideHost()
-    case .address(let address) where usesTranslation(address): return decideTranslated()
+    case .address where isTranslatable: return decideTranslated()
     case .pair where configuration.comparesSources: return decideCompared()
     case .internet, .localNetwork, .address, .pair:
       // There are none if the address is not of the family asked for.
@@ -93,9 +93,7 @@ extension TargetRecord {
   // MARK: NAT64
 
   /// Returns whether an IPv4 address without a path of its own is looked for behind the network's NAT64 (RFC 6146).
-  func usesTranslation(_ address: IPAddress) -> Bool { Self.usesTranslation(address, configuration) }
-
-  private static func usesTranslation(_ address: IPAddress, _ configuration: ReachabilityConfiguration) -> Bool {
+  static func usesTranslation(_ address: IPAddress, _ configuration: ReachabilityConfiguration) -> Bool {
     let address = address.unmapped
     return configuration.nat64 == .automatic && configuration.family == nil && address.family == .ipv4
       && !address.isUnspecified && !address.isLoopback && !address.isLinkLocal && !address.isMulticast

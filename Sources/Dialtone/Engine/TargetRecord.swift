@@ -19,6 +19,8 @@ final class TargetRecord {
   var isWatched = false
   /// Whether its state is to be decided in this turn.
   var isStale = false
+  /// Whether it is an IPv4 address that is looked for behind the network's NAT64 if it has no path of its own.
+  let isTranslatable: Bool
 
   /// The queries whose best answer is the state. If a pair is compared with other sources, the second one is for its
   /// remote address alone.
@@ -30,7 +32,13 @@ final class TargetRecord {
   /// For an IPv4 address: the queries for it behind the network's NAT64.
   var translatedNodes: [QueryNode] = []
 
-  init(_ question: TargetQuestion) { self.question = question }
+  init(_ question: TargetQuestion) {
+    self.question = question
+    isTranslatable =
+      if case .address(let address) = question.target.storage {
+        Self.usesTranslation(address, question.configuration)
+      } else { false }
+  }
 
   convenience init(_ question: TargetQuestion, _ cell: StateCell<Reachability>, _ epoch: Epoch) {
     self.init(question)
@@ -86,7 +94,7 @@ final class TargetRecord {
   var initialPathQueries: [RouteQuery] {
     switch target.storage {
     case .host: internetQueries
-    case .address(let address) where usesTranslation(address):
+    case .address where isTranslatable:
       internetQueries.filter { $0.address?.family == .ipv6 }
     case .internet, .localNetwork, .address, .pair: []
     }
@@ -97,14 +105,18 @@ final class TargetRecord {
 
   /// The Internet, over the families that count.
   var internetQueries: [RouteQuery] {
-    allowed([Self.rootServer(.ipv4), Self.rootServer(.ipv6)])
-      .map { address in
-        // The configured port belongs to a target that you ask about. For other targets these queries have none.
-        let port = target.storage == .internet ? configuration.port : nil
-        return RouteQuery(
-          .address(address), interface: interface, mark: configuration.mark, transport: configuration.transport,
-          port: port ?? 0)
-      }
+    var queries: [RouteQuery] = []
+    if configuration.family != .ipv6 { queries.append(internetQuery(.ipv4)) }
+    if configuration.family != .ipv4 { queries.append(internetQuery(.ipv6)) }
+    return queries
+  }
+
+  private func internetQuery(_ family: IPAddress.Family) -> RouteQuery {
+    // The configured port belongs to a target that you ask about. For other targets these queries have none.
+    let port = target.storage == .internet ? configuration.port : nil
+    return RouteQuery(
+      .address(Self.rootServer(family)), interface: interface, mark: configuration.mark,
+      transport: configuration.transport, port: port ?? 0)
   }
 
   /// Returns the addresses whose family is allowed.

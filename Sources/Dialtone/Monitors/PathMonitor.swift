@@ -33,7 +33,7 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
   ///   - environment: Where the knowledge comes from; the system, except in tests.
   public init(configuration: PathConfiguration = .init(), environment: ReachabilityEnvironment = .system) {
     self.configuration = configuration
-    watch = Watch(.path(configuration, cell), in: environment)
+    watch = Watch(.path(configuration, cell), in: environment, by: environment.provider.engine())
   }
 
   /// Begins to watch interfaces of one kind.

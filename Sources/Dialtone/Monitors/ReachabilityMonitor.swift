@@ -23,7 +23,7 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// The first target, and how each is looked at.
   private let question: TargetQuestion
   let environment: ReachabilityEnvironment
-  let cell = StateCell(unknown: Reachability.unknown)
+  let cell: StateCell<Reachability>
   private let watch: Watch
 
   /// The engine that watches; while paused, the environment's.
@@ -43,9 +43,11 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
     _ target: ReachabilityTarget = .internet, configuration: ReachabilityConfiguration = .init(),
     environment: ReachabilityEnvironment = .system
   ) {
+    let engine = environment.provider.engine()
     self.environment = environment
     question = TargetQuestion(target, configuration)
-    watch = Watch(.target(question, cell), in: environment)
+    cell = StateCell(unknown: .unknown)
+    watch = Watch(.target(question, cell), in: environment, by: engine)
   }
 
   /// The newest state; `undetermined` without a reason until something is known. Reading it never blocks and takes no

@@ -23,10 +23,10 @@ struct Watch: ~Copyable, Sendable {
   /// The ``ForkCount`` of the process that started the engine.
   private let forkCount: Atomic<UInt32>
 
-  init(_ subject: EngineSubject, in environment: ReachabilityEnvironment) {
+  /// `engine` is the environment's. Ask for it before anything else is made: its threads open the source meanwhile.
+  init(_ subject: EngineSubject, in environment: ReachabilityEnvironment, by engine: NetworkEngine) {
     self.environment = environment
     forkCount = Atomic(ForkCount.current)
-    let engine = environment.provider.engine()
     state = Lock(State(subject: subject, engine: engine))
     present = Lock(subject)
     engine.watch(subject)

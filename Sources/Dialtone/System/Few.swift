@@ -11,6 +11,8 @@ package struct Few<Element> {
 
   package init() {}
 
+  package init(_ elements: some Sequence<Element>) { for element in elements { append(element) } }
+
   package mutating func append(_ element: Element) {
     if first == nil { first = element } else { rest.append(element) }
   }
@@ -42,7 +44,5 @@ extension Few: RandomAccessCollection {
 }
 
 extension Few: ExpressibleByArrayLiteral {
-  package init(arrayLiteral elements: Element...) {
-    for element in elements { append(element) }
-  }
+  package init(arrayLiteral elements: Element...) { self.init(elements) }
 }

@@ -72,14 +72,14 @@ struct EngineStateTests {
     var configuration = PathConfiguration()
     configuration.settling = .seconds(3_600)
     let cells = (0..<65).map { _ in StateCell(unknown: NetworkPath.unknown) }
-    _ = state.turn(cells.map { .watch(.path(configuration, $0), $0.epoch) })
+    _ = state.turn(Few(cells.map { .watch(.path(configuration, $0), $0.epoch) }))
     #expect(state.deadline == nil)
     // A change is held back until it has settled.
     source.path = PathAnswer(NetworkPath(.unsatisfied, reason: .noCarrier))
     source.changes = [Self.everything()]
     _ = state.turn([])
     #expect(state.deadline == 3_600_000_000_000)
-    _ = state.turn(cells.map { .unwatch(.path(configuration, $0)) })
+    _ = state.turn(Few(cells.map { .unwatch(.path(configuration, $0)) }))
     #expect(state.deadline == nil)
   }
 }

@@ -275,6 +275,25 @@ struct EngineTurnTests {
     #expect(source.interests.last == interest([address, other]))
   }
 
+  @Test func aSourceThatAnnouncesAllAtFirstIsToldInTheNextTurn() {
+    source.announcesAllAtFirst = true
+    let cell = StateCell(unknown: Reachability.unknown)
+    let question = TargetQuestion(.address(address), ReachabilityConfiguration())
+    let first = lab.turn(.watch(.target(question, cell), cell.epoch))
+    #expect(first.isUnfinished && source.interests.isEmpty && cell.current.isReachable)
+    let second = lab.turn()
+    #expect(!second.isUnfinished && source.interests == [interest([address])])
+    lab.watch(.address(other))
+    #expect(source.interests.last == interest([address, other]))
+  }
+
+  /// The configuration of names is announced only then.
+  @Test func aSourceThatAnnouncesAllAtFirstIsToldOfNamesAtOnce() throws {
+    source.announcesAllAtFirst = true
+    lab.watch(try .host("name.example"))
+    #expect(source.interests.map(\.includesNames) == [true])
+  }
+
   /// A path asks the roots, too. That it depends on the configuration of names is new.
   @Test func aPathConcernsNames() {
     lab.watch(.internet)

@@ -50,7 +50,7 @@ struct RetargetingTests {
       monitor.target = .address(target)
       try await monitor.waitUntilReachable()
       await engine.settled()
-      #expect(engine.known.state.withLock { $0?.commands.count } == 1)
+      #expect(engine.known.opened.withLock { $0?.state.commands.count } == 1)
     }
   }
 

@@ -27,6 +27,8 @@ final class TurnSource: NetworkSource {
   var onPath: () -> Void = {}
   var nextPoll: Int64?
 
+  var announcesAllAtFirst = false
+
   /// The addresses that were asked about.
   var asked: [IPAddress] {
     calls.flatMap { call -> [IPAddress] in if case .ask(let addresses) = call { addresses } else { [] } }
@@ -127,7 +129,7 @@ final class TurnLab {
   func turn(_ commands: EngineCommand...) -> EngineState.Outcome { turn(commands) }
 
   @discardableResult
-  func turn(_ commands: [EngineCommand]) -> EngineState.Outcome { state.turn(commands) }
+  func turn(_ commands: [EngineCommand]) -> EngineState.Outcome { state.turn(Few(commands)) }
 
   /// Begins to watch a target, and returns where its states go.
   @discardableResult
