@@ -91,15 +91,10 @@ final class DiagnosisRun: Sendable {
     async let proxy: Void = isProxyAsked && !hasFound(.proxy) ? ask(.proxy) : ()
     // Over http, whoever answers may be somebody else.
     async let portal: Void = subject.url?.isSecure == false ? askPortal() : ()
-    async let neighbours: Void = askNeighbours()
-    if subject.goal != .internet, !inquiry.addresses.isEmpty { await ask(.connections) }
-    _ = await (proxy, portal, neighbours)
-  }
-
-  private func askNeighbours() async {
+    async let neighbours: Void = ask(.neighbours)
     async let tunnels: Void = ask(.tunnels)
-    await ask(.neighbours)
-    await tunnels
+    if subject.goal != .internet, !inquiry.addresses.isEmpty { await ask(.connections) }
+    _ = await (proxy, portal, neighbours, tunnels)
   }
 
   /// Looks at neighbours again that were there before and may have gone: the kernel takes its time to be sure.

@@ -99,7 +99,7 @@ public struct DiagnosisInquiry: Sendable {
   }
 
   /// Whether a proxy has led to the site, whatever the site said.
-  var hasProxyDelivered: Bool { findings.contains { $0.proxy?.outcome == .delivers } }
+  var hasProxyDelivered: Bool { findings.proxy(.delivers) != nil }
 
   /// Whether a neighbour of a family is known from before, and nobody has been heard by it since.
   func isUnsure(_ family: IPAddress.Family) -> Bool {

@@ -11,9 +11,6 @@ internal import Netlink
 struct BeyondProbe {
   /// How many servers of a family are asked.
   private static let serverCount = 2
-  /// When a question is sent again, and when a server counts as silent, in milliseconds.
-  private static let resends: [Int64] = [0, 1_000, 2_000]
-  private static let end: Int64 = 3_000
   /// At how many servers connections to sites are compared with others, and how long routers near may take (ms): on a
   /// line that is slow itself, longer than an answer took, and no longer than there is time for.
   private static let siteTries = 3
@@ -25,8 +22,7 @@ struct BeyondProbe {
     let server: IPAddress
     let id: UInt16
     let socket: ProbeSocket
-    /// Whether the router does not answer the kernel.
-    let isRouterLost: () -> Bool
+    let way: KernelEvidence
     var outcome: BeyondFinding.Outcome?
     /// When the answer came, in milliseconds since the first question.
     var answeredAt: Int64?
@@ -36,13 +32,14 @@ struct BeyondProbe {
 
   let inquiry: DiagnosisInquiry
   let patience: Patience
+  let witness: KernelWitness
 
   private static func servers(_ family: IPAddress.Family, count: Int) -> [IPAddress] {
     (RootServers.addresses[family] ?? []).shuffled().prefix(count).compactMap { IPAddress($0) }
   }
 
   /// `nil` if the time was up before anybody had theirs to answer.
-  func finding(_ witness: KernelWitness) -> BeyondFinding? {
+  func finding() -> BeyondFinding? {
     var traces: [HopTrace] = []
     var questions: [Question] = []
     for family in inquiry.families {
@@ -55,8 +52,7 @@ struct BeyondProbe {
         questions.append(
           Question(
             server: server, id: .random(in: 1...UInt16.max),
-            socket: ProbeSocket(server, port: 53, isStream: false, interface: interface),
-            isRouterLost: { way.isNeighbourLost(witness) }))
+            socket: ProbeSocket(server, port: 53, isStream: false, interface: interface), way: way))
       }
     }
     ask(&questions, &traces)
@@ -66,7 +62,7 @@ struct BeyondProbe {
       for index in traces.indices {
         let ofFamily = questions.filter { $0.server.family == traces[index].family }
         guard !ofFamily.isEmpty, ofFamily.allSatisfy(\.isRefused) else { continue }
-        let leadsOn = traces[index].leadsBeyond(patience, upTo: Self.resends[1])
+        let leadsOn = traces[index].leadsBeyond(patience, upTo: NameRound.resends[1])
         // Then the refusal says nothing of the family.
         if leadsOn, !areRefused { questions.removeAll { $0.server.family == traces[index].family } }
       }
@@ -78,23 +74,21 @@ struct BeyondProbe {
     }
     let asked = questions.map { BeyondFinding.Question($0.server, $0.outcome ?? .silent) }
     // A proxy takes the place of connections.
-    let isEnough = inquiry.subject.goal != .internet || inquiry.hasProxySetting
-    let answer = isEnough ? nil : questions.first { $0.outcome == .answer }
-    let long = (answer?.answeredAt ?? 0) * 3 / 2
+    guard inquiry.subject.goal == .internet, !inquiry.hasProxySetting,
+      let answer = questions.first(where: { $0.outcome == .answer })
+    else { return BeyondFinding(asked, trace: trace) }
+    let long = (answer.answeredAt ?? 0) * 3 / 2
     let near = min(max(Self.near.lowerBound, long), Self.near.upperBound)
-    guard let answer else { return BeyondFinding(asked, trace: trace) }
     var barrier: ConnectionFinding.Outcome?
-    guard let connection = connection(answer.server, near: near, long, witness, &barrier) else { return nil }
+    guard let connection = connection(answer.server, near: near, long, &barrier) else { return nil }
     var finding = BeyondFinding(asked, trace: trace, connection: connection)
-    finding.stopsSites = connection == .answered ? stopsSites(answer.server.family, near, witness) : barrier
+    finding.stopsSites = connection == .answered ? stopsSites(answer.server.family, near) : barrier
     return finding
   }
 
   /// What stops connections to port 443 near, which get less far than those to port 53 of the same servers; `nil` if
   /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not.
-  private func stopsSites(
-    _ family: IPAddress.Family, _ near: Int64, _ witness: KernelWitness
-  ) -> ConnectionFinding.Outcome? {
+  private func stopsSites(_ family: IPAddress.Family, _ near: Int64) -> ConnectionFinding.Outcome? {
     var outcomes: Set<ConnectionFinding.Outcome> = []
     var refusal: ConnectionFinding.Outcome?
     var isNear = false
@@ -139,14 +133,13 @@ struct BeyondProbe {
   /// What comes of connections to one that answers, and to another one. `nil` if the time was up before that was clear.
   /// `barrier` is what somebody behind the router says of all of them.
   private func connection(
-    _ server: IPAddress, near: Int64, _ long: Int64, _ witness: KernelWitness,
-    _ barrier: inout ConnectionFinding.Outcome?
+    _ server: IPAddress, near: Int64, _ long: Int64, _ barrier: inout ConnectionFinding.Outcome?
   ) -> BeyondFinding.Connection? {
     let way = witness.evidence(server, inquiry.path(port: 53))
     let interface = inquiry.interface(way)
     // Each root server takes connections (RFC 7766, 5), and a filter may stop those to port 53.
     let servers = [server] + Self.servers(server.family, count: 2).filter { $0 != server }.prefix(1)
-    let later = max(Self.resends[1] + Self.soon, long)
+    let later = max(NameRound.resends[1] + Self.soon, long)
     func connect(_ servers: some Sequence<IPAddress>, upTo limit: Int64) -> Connector {
       let connector = Connector(Array(servers), ports: [53], interface: interface, patience)
       connector.wait(upTo: limit) { connector.connected != nil }
@@ -155,7 +148,7 @@ struct BeyondProbe {
     let connector = connect(servers, upTo: Self.soon)
     if connector.connected == nil {
       var trace = HopTrace(to: server, interface: interface, gateway: way.gateway)
-      let leadsOn = trace.leadsBeyond(patience, upTo: Self.resends[1])
+      let leadsOn = trace.leadsBeyond(patience, upTo: NameRound.resends[1])
       // A router may let connections come to it, and refuse those that would get further.
       if connector.isRefusedOnTheWay(server.family) {
         _ = trace.isLed(patience, upTo: near, waitsForAll: true)
@@ -166,11 +159,11 @@ struct BeyondProbe {
       connector.wait(upTo: later) { connector.connected != nil }
       if connector.connected == nil { return patience.isOver ? nil : leadsOn ? .leadsOn : .nothing }
     }
-    let first = connector.connected.flatMap { StreamTrial($0, patience).outcome(long) }
+    let first = connector.connected.flatMap { StreamTrial(socket: $0, patience: patience).outcome(long) }
     if [.answered, .held, .leadsOn, nil].contains(first) { return first }
     // One server is not enough to blame the way.
     guard let other = connect(servers.suffix(1), upTo: later).connected else { return first }
-    let second = StreamTrial(other, patience).outcome(long)
+    let second = StreamTrial(socket: other, patience: patience).outcome(long)
     return second == .answered ? .unsteady : second == nil ? nil : first
   }
 
@@ -179,8 +172,8 @@ struct BeyondProbe {
     var sent = 0
     while questions.contains(where: { $0.outcome == nil }), !patience.isOver {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
-      if elapsed >= Self.end { return }
-      if sent < Self.resends.count, elapsed >= Self.resends[sent] {
+      if elapsed >= NameRound.end { return }
+      if sent < NameRound.resends.count, elapsed >= NameRound.resends[sent] {
         // Whoever has not answered a question the first time may lie behind a filter of such questions.
         if sent == 1 {
           let open = Set(questions.filter { $0.outcome == nil }.map(\.server.family))
@@ -189,7 +182,7 @@ struct BeyondProbe {
         sent += 1
         for index in questions.indices where questions[index].outcome == nil { send(&questions[index]) }
       }
-      let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
+      let next = sent < NameRound.resends.count ? NameRound.resends[sent] : NameRound.end
       let open = questions.indices.filter { questions[$0].outcome == nil }
       let list =
         open.map { (questions[$0].socket.descriptor, wantsWriting: false) }
@@ -235,7 +228,7 @@ struct BeyondProbe {
     guard let statement = question.socket.takeRefusal()?.statement else {
       return .failed(errno == 0 ? ECONNREFUSED : errno)
     }
-    let isUnheard = statement.isOwn && statement.meaning == .hostUnreachable && question.isRouterLost()
+    let isUnheard = statement.isOwn && statement.meaning == .hostUnreachable && question.way.isNeighbourLost(witness)
     return isUnheard ? .silent : .refused(statement)
   }
 }

@@ -102,16 +102,12 @@ final class Connector {
     let elapsed = Double(TimeSource.system.now() - start) / 1_000_000
     let errno = socket.takeError()
     let outcome: ConnectionFinding.Outcome =
-      if errno == 0 {
-        .accepted(milliseconds: elapsed)
-      } else if let refusal = socket.takeRefusal() {
-        .refused(refusal.statement)
-      } else if errno == ECONNREFUSED || errno == ECONNRESET {
-        .reset
-      } else if errno == ETIMEDOUT {
-        .silent
-      } else {
-        .failed(errno)
+      switch (errno, errno == 0 ? nil : socket.takeRefusal()) {
+      case (0, _): .accepted(milliseconds: elapsed)
+      case (_, let refusal?): .refused(refusal.statement)
+      case (ECONNREFUSED, _), (ECONNRESET, _): .reset
+      case (ETIMEDOUT, _): .silent
+      default: .failed(errno)
       }
     attempt.result.tries = [outcome]
   }

@@ -34,12 +34,7 @@ enum DNSMessage {
   static func question(
     _ name: String, _ type: RecordType, id: UInt16, wantsRecursion: Bool = true, padding: UInt16 = 0
   ) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    func append(_ value: UInt16) { bytes += [UInt8(value >> 8), UInt8(value & 0xFF)] }
-    append(id)
-    append(wantsRecursion ? 0x0100 : 0)
-    append(1)
-    for count in [0, 0, padding > 0 ? 1 : 0] as [UInt16] { append(count) }
+    var bytes = bytes([id, wantsRecursion ? 0x0100 : 0, 1, 0, 0, padding > 0 ? 1 : 0])
     for label in name.split(separator: ".") {
       if label.utf8.count > 63 { return nil }
       bytes.append(UInt8(label.utf8.count))
@@ -47,23 +42,23 @@ enum DNSMessage {
     }
     bytes.append(0)
     if bytes.count > 12 + 255 { return nil }
-    append(type.rawValue)
-    append(1)  // class IN
+    bytes += Self.bytes([type.rawValue, 1])  // class IN
     if padding > 0 {
       // The pseudo-record OPT (41) of RFC 6891, which takes answers of 1,232 bytes, with the option Padding (12).
-      bytes.append(0)
-      for value in [41, 1_232, 0, 0, padding + 4, 12, padding] { append(value) }
+      bytes += [0] + Self.bytes([41, 1_232, 0, 0, padding + 4, 12, padding])
       bytes += [UInt8](repeating: 0, count: Int(padding))
     }
     return bytes
   }
 
+  /// Numbers of two bytes in network order.
+  static func bytes(_ numbers: [UInt16]) -> [UInt8] { numbers.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } }
+
   /// Reads an answer to the question for a name; `nil` if the bytes are none. Only addresses that belong to the name,
   /// or to what it is an alias of, are taken, and none of a failure.
   static func answer(_ bytes: [UInt8], to name: String, _ type: RecordType) -> Answer? {
-    var reader = NetworkByteReader(bytes[...])
-    guard let id = reader.uint16(), let flags = reader.uint16(), flags & 0x8000 != 0, let questions = reader.uint16(),
-      let answers = reader.uint16(), bytes.count >= 12
+    guard let id = number(bytes, 0), let flags = number(bytes, 2), flags & 0x8000 != 0,
+      let questions = number(bytes, 4), let answers = number(bytes, 6), bytes.count >= 12
     else { return nil }
     var answer = Answer(
       id: id, code: NameFinding.ResponseCode(UInt8(flags & 0xF)), addresses: [], isTruncated: flags & 0x0200 != 0,

@@ -20,14 +20,10 @@ struct HopTrace {
   private let gateway: IPAddress?
   private var sockets: [(hops: CInt, socket: ProbeSocket)] = []
   private var hasBegun = false
-  private var hasArrived = false
-  private var isConnected = false
+  /// What came of those that were taken or reset, by how far they may get: 0, or the errno.
+  private var ends: [CInt: CInt] = [:]
   /// Whether the router has said that the one died with it that gets no further.
   private(set) var hasDiedAtRouter = false
-  /// Whether the one that dies behind two was taken, or reset: somebody near does that.
-  private var (isTakenNear, isResetNear) = (false, false)
-  /// Whether the one that dies behind three was reset.
-  private var isResetSoon = false
   /// Who has refused one.
   private var refusal: NetworkStatement?
   /// Those who have said that a connection died with them.
@@ -44,18 +40,21 @@ struct HopTrace {
   var family: IPAddress.Family { target.family }
   var descriptors: [CInt] { sockets.map(\.socket.descriptor) }
 
+  /// Whether the one that dies behind two was reset: somebody near does that.
+  private var isResetNear: Bool { ends[Self.hops[0]] == ECONNREFUSED }
+
   /// Whether a router beyond the first has said that a connection died with it.
   var hasDiedBeyond: Bool { !routers.isEmpty }
 
   /// What stops connections near; `nil` if something further away has answered.
   var stop: ConnectionFinding.Outcome? {
-    refusal.map { .refused($0) } ?? (isResetNear ? .reset : hasArrived ? nil : .silent)
+    refusal.map { .refused($0) } ?? (isResetNear ? .reset : ends.isEmpty ? .silent : nil)
   }
 
   /// What somebody on the way, and not the target itself, says of connections that would get beyond it.
   var barrier: ConnectionFinding.Outcome? {
     if let refusal, refusal.sender.bits != target.bits { return .refused(refusal) }
-    return isResetSoon ? .reset : nil
+    return ends[Self.hops[1]] == ECONNREFUSED ? .reset : nil
   }
 
   /// Whether none of those that got no answer has left this machine.
@@ -86,10 +85,7 @@ struct HopTrace {
         routers.append(statement.sender)
       }
     } else if errno == 0 || errno == ECONNREFUSED {
-      hasArrived = true
-      isConnected = isConnected || errno == 0
-      if hops == Self.hops[0] { (isTakenNear, isResetNear) = (errno == 0, errno != 0) }
-      if hops == Self.hops[1], errno != 0 { isResetSoon = true }
+      ends[hops] = errno
     }
   }
 
@@ -103,21 +99,25 @@ struct HopTrace {
   /// Waits for that, or until all of them are answered.
   mutating func isLed(_ patience: Patience, upTo limit: Int64, waitsForAll: Bool = false) -> Bool {
     let deadline = patience.moment(in: limit)
-    while waitsForAll || routers.isEmpty && !isConnected, !sockets.isEmpty {
+    while waitsForAll || !hasComeBeyond, !sockets.isEmpty {
       let list = descriptors
       let events = patience.wait(list.map { ($0, wantsWriting: true) }, until: deadline)
       if events.isEmpty || events.contains(where: { $0.position < 0 }) { break }
       for event in events { take(list[event.position]) }
     }
-    return !routers.isEmpty || isConnected
+    return hasComeBeyond
   }
+
+  private var hasComeBeyond: Bool { !routers.isEmpty || ends.values.contains(0) }
 
   /// What came of several of them; `nil` if none has begun, or somebody near takes all connections. If questions are
   /// refused, so are connections that are reset before they have come as far as a root server.
   static func result(_ traces: [HopTrace], areRefused: Bool = false) -> BeyondFinding.Trace? {
     if !traces.contains(where: \.hasBegun) { return nil }
     if areRefused, traces.contains(where: \.isResetNear) { return .silent }
-    if let trace = traces.first(where: \.hasArrived) { return trace.isTakenNear ? nil : .leadsOn(trace.target) }
+    if let trace = traces.first(where: { !$0.ends.isEmpty }) {
+      return trace.ends[hops[0]] == 0 ? nil : .leadsOn(trace.target)
+    }
     if let refusal = traces.lazy.compactMap(\.refusal).first { return .refused(refusal) }
     let furthest = traces.max { $0.routers.count < $1.routers.count }?.routers ?? []
     guard let last = furthest.last else { return .silent }

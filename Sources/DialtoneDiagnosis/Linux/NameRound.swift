@@ -10,16 +10,15 @@ internal import Netlink
 /// Questions about one name to several name servers at the same time, to each by itself. Belongs to one thread.
 struct NameRound {
   /// When a question is sent again, and when a server that does not answer counts as silent, in milliseconds.
-  private static let resends: [Int64] = [0, 1_000, 2_000]
-  private static let end: Int64 = 3_000
+  static let resends: [Int64] = [0, 1_000, 2_000]
+  static let end: Int64 = 3_000
   /// How long a server may take for the question that cannot have an answer, once it has answered the others.
   private static let controlPatience: Int64 = 400
   /// How long the kernel may take with a datagram that has come in.
   private static let handOver: Int64 = 50
 
-  fileprivate enum Kind: Hashable {
-    case ipv4, ipv6, control
-  }
+  /// What is asked, by the place of its reply.
+  private typealias Kind = WritableKeyPath<NameFinding.Server, NameFinding.Reply?>
 
   /// What is asked of one server.
   private struct Conversation {
@@ -55,7 +54,7 @@ struct NameRound {
     self.name = name
     self.families = families
     servers = addresses.map { NameFinding.Server($0) }
-    let kinds: [Kind] = families.map { $0 == .ipv4 ? .ipv4 : .ipv6 } + (hasControl && !name.isEmpty ? [.control] : [])
+    let kinds = types + (hasControl && !name.isEmpty ? [\.control] : [])
     let isEachAlone = inquiry.configuration.options.contains("single-request-reopen")
     for position in servers.indices { begin(position, isEachAlone ? kinds.map { [$0] } : [kinds]) }
   }
@@ -88,9 +87,10 @@ struct NameRound {
   }
 
   private mutating func fail(_ position: Int, _ reply: NameFinding.Reply) {
-    if families.contains(.ipv4), servers[position].ipv4 == nil { servers[position].ipv4 = reply }
-    if families.contains(.ipv6), servers[position].ipv6 == nil { servers[position].ipv6 = reply }
+    for type in types where servers[position][keyPath: type] == nil { servers[position][keyPath: type] = reply }
   }
+
+  private var types: [Kind] { families.map { $0 == .ipv4 ? \.ipv4 : \.ipv6 } }
 
   /// Sends the questions, and takes answers until all has been said or the servers have had their time. Returns `false`
   /// if the time of the diagnosis is up before that.
@@ -126,24 +126,27 @@ struct NameRound {
     servers.first.map { $0.hasAnswered && ![$0.ipv4, $0.ipv6].contains(.silent) } ?? true
   }
 
-  private func isDone(_ elapsed: Int64) -> Bool {
-    if conversations.allSatisfy(\.open.isEmpty) { return true }
-    // The first server, which programs believe, has said all.
-    guard !inquiry.configuration.rotates, let first = servers.first, first.hasAnswered, !first.saysNo else {
-      return false
-    }
-    let ofFirst = conversations.filter { $0.position == 0 }.flatMap(\.open.values)
-    if ofFirst.isEmpty { return true }
-    let time = Int64(first.milliseconds ?? 0)
-    return ofFirst.allSatisfy { $0 == .control } && elapsed > time + Self.controlPatience
+  /// The first server, if programs believe what it has said.
+  private var believed: NameFinding.Server? {
+    inquiry.configuration.rotates ? nil : servers.prefix(1).first { $0.hasAnswered && !$0.saysNo }
   }
 
-  private func text(_ kind: Kind) -> String { kind == .control ? control : name }
+  /// What the first server was asked and has not answered.
+  private var openAtFirst: [Kind] { conversations.filter { $0.position == 0 }.flatMap(\.open.values) }
+
+  private func isDone(_ elapsed: Int64) -> Bool {
+    if conversations.allSatisfy(\.open.isEmpty) { return true }
+    guard let believed else { return false }
+    let time = Int64(believed.milliseconds ?? 0)
+    return openAtFirst.allSatisfy { $0 == \.control && elapsed > time + Self.controlPatience }
+  }
+
+  private func text(_ kind: Kind) -> String { kind == \.control ? control : name }
 
   /// The question for what cannot exist is of a type of which the name has an address if it has any.
   private func type(_ kind: Kind) -> DNSMessage.RecordType {
     if name.isEmpty { return .nameServer }
-    return kind == .ipv6 || kind == .control && !families.contains(.ipv4) ? .aaaa : .a
+    return kind == \.ipv6 || kind == \.control && !families.contains(.ipv4) ? .aaaa : .a
   }
 
   private mutating func send(_ index: Int, isFirst: Bool) {
@@ -176,14 +179,14 @@ struct NameRound {
       conversations[index].open[id] = nil
       let answered = answer.isTruncated ? NameFinding.Reply.truncated : .answer(answer.code, answer.addresses)
       let reply = answer.isToQuestion ? answered : .mismatched
-      servers[position].set(kind, reply)
-      if kind != .control, answer.isAlias { servers[position].knowsAlias = true }
+      servers[position][keyPath: kind] = reply
+      if kind != \.control, answer.isAlias { servers[position].knowsAlias = true }
       servers[position].deniesRoot = name.isEmpty && reply.code == .success && !answer.hasNameServer
-      if kind != .control { servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000 }
+      if kind != \.control { servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000 }
     }
     if !hasError { return }
     let reply = refusal(index, socket.takeError())
-    for kind in conversations[index].open.values { servers[position].set(kind, reply) }
+    for kind in conversations[index].open.values { servers[position][keyPath: kind] = reply }
     conversations[index].open = [:]
   }
 
@@ -209,12 +212,10 @@ struct NameRound {
         stopped.insert(conversations[index].position)
       }
     }
-    let isFirstEnough =
-      !inquiry.configuration.rotates && servers.first.map { $0.hasAnswered && !$0.saysNo } == true
-      && !conversations.contains { $0.position == 0 && $0.open.values.contains { $0 != .control } }
+    let isFirstEnough = believed != nil && openAtFirst.allSatisfy { $0 == \.control }
     for conversation in conversations where !(isFirstEnough && conversation.position > 0) {
-      for (id, kind) in conversation.open where kind != .control || conversation.sent.contains(id) {
-        servers[conversation.position].set(kind, conversation.sent.contains(id) ? .silent : .forbidden)
+      for (id, kind) in conversation.open where kind != \.control || conversation.sent.contains(id) {
+        servers[conversation.position][keyPath: kind] = conversation.sent.contains(id) ? .silent : .forbidden
       }
     }
     // It has answered, and no program gets the answer.
@@ -237,16 +238,6 @@ struct NameRound {
       take(index, event.hasError)
     }
     return sight.answerCount > conversations[index].receivedCount
-  }
-}
-
-extension NameFinding.Server {
-  fileprivate mutating func set(_ kind: NameRound.Kind, _ reply: NameFinding.Reply) {
-    switch kind {
-    case .ipv4: ipv4 = reply
-    case .ipv6: ipv6 = reply
-    case .control: control = reply
-    }
   }
 }
 #endif

@@ -69,10 +69,10 @@ struct PacketRecord: Sendable {
     case .sealed:
       if place.isOutgoing { isBlind = true }
     case .neighbourQuestion(let address):
-      if place.isOutgoing { noteNeighbour(address) { $0.isAsked = true } }
+      if place.isOutgoing { noteQuestion(address) }
     case .neighbourAnswer(let address):
       // An answer to a question that was not seen to leave tells nothing: anybody may send one.
-      if !place.isOutgoing, neighbours[address] != nil { noteNeighbour(address) { $0.isAnswered = true } }
+      if !place.isOutgoing { neighbours[address]?.isAnswered = true }
     case .datagram(let endpoints):
       let flow = Flow(endpoints: endpoints, isStream: false)
       if place.isOutgoing {
@@ -110,12 +110,12 @@ struct PacketRecord: Sendable {
     traces[flow] = trace
   }
 
-  private mutating func noteNeighbour(_ address: IPAddressBits, _ change: (inout NeighbourSight) -> Void) {
+  private mutating func noteQuestion(_ address: IPAddressBits) {
     guard neighbours[address] != nil || neighbours.count < limit else {
       isBlind = true
       return
     }
-    change(&neighbours[address, default: NeighbourSight()])
+    neighbours[address, default: NeighbourSight()].isAsked = true
   }
 
   // MARK: What was seen

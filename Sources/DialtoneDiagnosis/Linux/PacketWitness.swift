@@ -9,8 +9,6 @@ internal import Netlink
 /// Sees packets leave this machine and come in, behind its own firewall on the way out and before it on the way in
 /// (packet(7)). So it tells a local firewall from a remote one. It needs CAP_NET_RAW. Belongs to one thread.
 final class PacketWitness {
-  typealias Sight = PacketRecord.Sight
-
   private let owner: OwnedDescriptor
   private(set) var record = PacketRecord()
   private var buffer = [UInt8](repeating: 0, count: 2_048)
@@ -44,6 +42,6 @@ final class PacketWitness {
   }
 
   /// What was seen of the packets of a socket; `nil` if it has no port of its own.
-  func sight(of socket: ProbeSocket) -> Sight? { socket.flow.map { record.sight(of: $0) } }
+  func sight(of socket: ProbeSocket) -> PacketRecord.Sight? { socket.flow.map { record.sight(of: $0) } }
 }
 #endif

@@ -33,10 +33,13 @@ struct ResolverConfiguration: Equatable, Sendable {
   /// Reads the files. One that cannot be read counts as empty, and a source that is not installed is passed over, as
   /// libc does.
   init() {
-    self.init(
-      resolver: Self.text("/etc/resolv.conf"), switching: Self.text("/etc/nsswitch.conf"))
+    self.init(resolver: Self.text("/etc/resolv.conf"), switching: Self.text("/etc/nsswitch.conf"))
     hosts = HostsFile()
-    isForbidden = Self.isForbidden("/etc/resolv.conf")
+    do throws(SystemFile.Failure) {
+      _ = try SystemFile.bytes(at: "/etc/resolv.conf", limit: 1 << 20)
+    } catch {
+      if case .refused(let error) = error { isForbidden = error.errno == EACCES }
+    }
     sources.removeAll { !Self.isInstalled($0) }
     // The variables count more (resolv.conf(5)).
     if let domains = EnvironmentVariable["LOCALDOMAIN"] { searchDomains = Self.words(domains[...]) }
@@ -93,15 +96,6 @@ struct ResolverConfiguration: Equatable, Sendable {
   }
 
   private static func words(_ line: Substring) -> [String] { line.split { $0 == " " || $0 == "\t" }.map(String.init) }
-
-  private static func isForbidden(_ path: String) -> Bool {
-    do throws(SystemFile.Failure) {
-      _ = try SystemFile.bytes(at: path, limit: 1 << 20)
-    } catch {
-      if case .refused(let error) = error { return error.errno == EACCES }
-    }
-    return false
-  }
 
   private static func text(_ path: String) -> String { SystemFile.text(at: path, limit: 1 << 20) ?? "" }
 

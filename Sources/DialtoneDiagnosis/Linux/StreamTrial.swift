@@ -17,13 +17,8 @@ struct StreamTrial {
     case answer, other, end, reset, silence
   }
 
-  private let socket: ProbeSocket
-  private let patience: Patience
-
-  init(_ socket: ProbeSocket, _ patience: Patience) {
-    self.socket = socket
-    self.patience = patience
-  }
+  let socket: ProbeSocket
+  let patience: Patience
 
   /// What came of it. An answer may take `long` milliseconds. `nil` if the time was up before.
   func outcome(_ long: Int64) -> BeyondFinding.Connection? {
@@ -44,7 +39,7 @@ struct StreamTrial {
   private func ask(padding: UInt16, _ limit: Int64) -> Reply {
     let id = UInt16.random(in: 1...UInt16.max)
     guard let question = DNSMessage.question("", .nameServer, id: id, wantsRecursion: false, padding: padding),
-      socket.send([UInt8(question.count >> 8), UInt8(question.count & 0xFF)] + question) == 0
+      socket.send(DNSMessage.bytes([UInt16(question.count)]) + question) == 0
     else { return .reset }
     let deadline = patience.moment(in: limit)
     var bytes: [UInt8] = []

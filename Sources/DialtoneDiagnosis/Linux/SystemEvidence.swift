@@ -72,7 +72,7 @@ struct SystemQuestion {
       case .tunnels: return tunnels(witness)
       case .portal: return [.portal(PortalProbe(inquiry: inquiry, patience: patience).finding(witness))]
       case .beyond:
-        let finding = BeyondProbe(inquiry: inquiry, patience: patience).finding(witness)
+        let finding = BeyondProbe(inquiry: inquiry, patience: patience, witness: witness).finding()
         return [finding.map { .beyond($0) } ?? .unasked(.beyond, nil, .timeIsUp)]
       case .connections: return ConnectionProbe(inquiry: inquiry, patience: patience).findings(witness)
       case .exchange, .proxy: return []
@@ -192,10 +192,10 @@ struct SystemQuestion {
     guard let endpoint = peer.endpoint.map({ IPAddress($0) }) else {
       return .known(endpoint: nil, port: 0, handshakeAge: age, beneath: nil)
     }
-    var outer = ReachabilityConfiguration()
+    // By any interface.
+    var outer = inquiry.path(.udp, port: peer.port)
+    outer.interface = nil
     outer.mark = device.mark
-    outer.transport = .udp
-    outer.port = peer.port
     let beneath = KernelFindings.findings(witness.evidence(endpoint, outer)).first(where: \.isFault)
     return .known(endpoint: endpoint, port: peer.port, handshakeAge: age, beneath: beneath)
   }

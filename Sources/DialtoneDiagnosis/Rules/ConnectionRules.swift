@@ -5,37 +5,36 @@ internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
 
-/// What is said of connections to the target in one family.
+/// What is said of connections to the target in one family, by the attempt that tells most.
 enum ConnectionMeaning: Hashable, Sendable {
   case untried
   case hurried
-  case accepted(ConnectionFinding.Attempt, milliseconds: Double)
-  case addressesDead(working: ConnectionFinding.Attempt, dead: [ConnectionFinding.Attempt])
-  case unreliable(ConnectionFinding.Attempt, failures: Int, of: Int)
-  case refused(ConnectionFinding.Attempt)
+  case accepted(milliseconds: Double)
+  case addressesDead(working: IPAddress, dead: [IPAddress])
+  case unreliable(failures: Int, of: Int)
+  case refused
   /// Something on this machine listens there, and yet this machine refuses.
-  case refusedBefore(ConnectionFinding.Attempt)
-  case statement(ConnectionFinding.Attempt, NetworkStatement)
-  case forbidden(ConnectionFinding.Attempt)
-  case neverLeaves(ConnectionFinding.Attempt)
-  case answersDropped(ConnectionFinding.Attempt)
+  case refusedBefore
+  case statement(NetworkStatement)
+  case forbidden
+  case neverLeaves
+  case answersDropped
   /// This machine itself, where something listens and takes connections, says nothing.
-  case dropped(ConnectionFinding.Attempt)
-  case otherWay(ConnectionFinding.Attempt, interface: String)
-  case cannotSend(ConnectionFinding.Attempt, errno: Int32)
+  case dropped
+  case otherWay(interface: String)
+  case cannotSend(errno: Int32)
   case gatewaySilent(IPAddress)
   case hostAbsent(IPAddress)
   case tunnelSilent(String)
-  case silent(ConnectionFinding.Attempt)
+  case silent
 }
 
 /// The rule about connections to the target in one family. Pure.
 enum ConnectionRules {
   static func read(_ finding: ConnectionFinding) -> Reading {
-    let (meaning, outcome, cause) = judge(finding)
-    let proof = attempt(of: meaning).flatMap { DiagnosisProof(finding, $0) }
-    return Reading(
-      .connection(finding), outcome, .connection(meaning), charge: cause.map { Charge($0, proof) })
+    let ((meaning, outcome, cause), attempt) = judge(finding)
+    let charge = cause.map { Charge($0, attempt.flatMap { DiagnosisProof(finding, $0) }) }
+    return Reading(.connection(finding), outcome, .connection(meaning, attempt), charge: charge)
   }
 
   /// What an ICMP message about a packet to an address is the sign of.
@@ -56,84 +55,74 @@ enum ConnectionRules {
 
   private typealias Judgement = (ConnectionMeaning, DiagnosisStep.Outcome, DiagnosisCause?)
 
-  private static func attempt(of meaning: ConnectionMeaning) -> ConnectionFinding.Attempt? {
-    switch meaning {
-    case .refused(let attempt), .refusedBefore(let attempt), .statement(let attempt, _), .forbidden(let attempt),
-      .neverLeaves(let attempt), .answersDropped(let attempt), .dropped(let attempt), .otherWay(let attempt, _),
-      .cannotSend(let attempt, _), .silent(let attempt):
-      attempt
-    default: nil
+  private static func judge(_ finding: ConnectionFinding) -> (Judgement, ConnectionFinding.Attempt?) {
+    if let working = finding.attempts.first(where: \.isAccepted) { return judge(finding, beside: working) }
+    guard let attempt = finding.attempts.max(by: { weight($0) < weight($1) }) else {
+      return ((.untried, .skipped, nil), nil)
     }
+    return (judge(finding, attempt), attempt)
   }
 
-  private static func judge(_ finding: ConnectionFinding) -> Judgement {
-    if let working = finding.attempts.first(where: \.isAccepted) { return judge(finding, working) }
-    guard let attempt = finding.attempts.max(by: { weight($0) < weight($1) }) else { return (.untried, .skipped, nil) }
-    return judge(finding, failed: attempt)
-  }
-
-  private static func judge(_ finding: ConnectionFinding, failed attempt: ConnectionFinding.Attempt) -> Judgement {
+  private static func judge(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) -> Judgement {
     // What waits for the neighbour's answer has not left yet.
     if attempt.sight?.hasLeft == false, attempt.outcome == .reset || attempt.outcome == .silent && !finding.isHurried {
-      return (.neverLeaves(attempt), .fault, .localFirewall)
+      return (.neverLeaves, .fault, .localFirewall)
     }
     switch attempt.outcome {
-    case .accepted(let milliseconds): return (.accepted(attempt, milliseconds: milliseconds), .ok, nil)
+    case .accepted(let milliseconds): return (.accepted(milliseconds: milliseconds), .ok, nil)
     case .reset:
       // A reset that did not come from outside is this machine's.
-      if attempt.sight?.hasReturned == false, !finding.isOwn { return (.forbidden(attempt), .fault, .localFirewall) }
+      if attempt.sight?.hasReturned == false, !finding.isOwn { return (.forbidden, .fault, .localFirewall) }
       return finding.hasListener(for: attempt)
-        ? (.refusedBefore(attempt), .fault, .localFirewall) : (.refused(attempt), .fault, .refused)
+        ? (.refusedBefore, .fault, .localFirewall) : (.refused, .fault, .refused)
     case .refused(let statement): return judge(finding, attempt, statement)
     case .failed(let errno):
       switch errno {
       // Netfilter's verdict on a segment does not come to connect(2): it is a policy of IPsec, or BPF, that forbids it,
       // unless a filter of system calls does.
-      case EPERM where !finding.hasCallFilter: return (.forbidden(attempt), .fault, .localFirewall)
-      case EPERM, EAFNOSUPPORT: return (.cannotSend(attempt, errno: errno), .fault, .denied)
+      case EPERM where !finding.hasCallFilter: return (.forbidden, .fault, .localFirewall)
+      case EPERM, EAFNOSUPPORT: return (.cannotSend(errno: errno), .fault, .denied)
       // A rule that prohibits, perhaps by what the kernel was not asked about, such as the port that packets come from.
-      case EACCES: return (.cannotSend(attempt, errno: errno), .fault, .ruleRefuses)
-      case ENETUNREACH, EHOSTUNREACH: return (.cannotSend(attempt, errno: errno), .fault, .noRoute)
+      case EACCES: return (.cannotSend(errno: errno), .fault, .ruleRefuses)
+      case ENETUNREACH, EHOSTUNREACH: return (.cannotSend(errno: errno), .fault, .noRoute)
       // Others are about this machine, such as a lack of ports, and no cause is named.
-      default: return (.cannotSend(attempt, errno: errno), .fault, nil)
+      default: return (.cannotSend(errno: errno), .fault, nil)
       }
     case .silent: return judgeSilence(finding, attempt)
     }
   }
 
   /// What a family with a connection has beside it.
-  private static func judge(_ finding: ConnectionFinding, _ working: ConnectionFinding.Attempt) -> Judgement {
+  private static func judge(
+    _ finding: ConnectionFinding, beside working: ConnectionFinding.Attempt
+  ) -> (Judgement, ConnectionFinding.Attempt) {
     for attempt in finding.attempts {
       let failures = attempt.tries.count { !$0.isAccepted }
       if failures > 0, failures < attempt.tries.count {
-        return (.unreliable(attempt, failures: failures, of: attempt.tries.count), .doubtful, .unreliable)
+        return ((.unreliable(failures: failures, of: attempt.tries.count), .doubtful, .unreliable), attempt)
       }
     }
-    let alive = Set(finding.attempts.filter(\.isAccepted).map(\.address))
-    var dead: [ConnectionFinding.Attempt] = []
-    for attempt in finding.attempts
-    where !alive.contains(attempt.address) && !dead.contains(where: { $0.address == attempt.address }) {
-      dead.append(attempt)
-    }
+    var known = Set(finding.attempts.filter(\.isAccepted).map(\.address))
+    let dead = finding.attempts.filter { known.insert($0.address).inserted }
     // Not dead is what this machine, or somebody on the way, keeps from it.
-    for attempt in dead where attempt.isForbidden {
-      let (meaning, _, cause) = judge(finding, failed: attempt)
-      return (meaning, .doubtful, cause)
+    if let attempt = dead.first(where: \.isForbidden) {
+      let (meaning, _, cause) = judge(finding, attempt)
+      return ((meaning, .doubtful, cause), attempt)
     }
-    if !dead.isEmpty { return (.addressesDead(working: working, dead: dead), .doubtful, .addressDead) }
-    guard case .accepted(let milliseconds) = working.outcome else { return (.untried, .skipped, nil) }
-    return (.accepted(working, milliseconds: milliseconds), .ok, nil)
+    if dead.isEmpty { return (judge(finding, working), working) }
+    let addresses = dead.map(\.address)
+    return ((.addressesDead(working: working.address, dead: addresses), .doubtful, .addressDead), working)
   }
 
   private static func judge(
     _ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt, _ statement: NetworkStatement
   ) -> Judgement {
-    if !statement.isOwn { return (.statement(attempt, statement), .fault, cause(of: statement, from: attempt.address)) }
+    if !statement.isOwn { return (.statement(statement), .fault, cause(of: statement, from: attempt.address)) }
     // What a route to this machine itself leads to; a filter has other words.
-    if statement.meaning == .networkUnreachable { return (.statement(attempt, statement), .fault, .noRoute) }
+    if statement.meaning == .networkUnreachable { return (.statement(statement), .fault, .noRoute) }
     // The kernel says so if nobody answers on the link (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
     guard statement.meaning == .hostUnreachable, finding.isNeighbourFailed else {
-      return (.forbidden(attempt), .fault, .localFirewall)
+      return (.forbidden, .fault, .localFirewall)
     }
     return neighbourSilent(finding, attempt)
   }
@@ -144,19 +133,19 @@ enum ConnectionRules {
   }
 
   private static func judgeSilence(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) -> Judgement {
-    if let other = attempt.sight?.otherWay { return (.otherWay(attempt, interface: other), .fault, .localFirewall) }
-    if attempt.sight?.hasReturned == true { return (.answersDropped(attempt), .fault, .localFirewall) }
+    if let other = attempt.sight?.otherWay { return (.otherWay(interface: other), .fault, .localFirewall) }
+    if attempt.sight?.hasReturned == true { return (.answersDropped, .fault, .localFirewall) }
     if finding.isDatagramForbidden, attempt.sight?.hasLeft != true {
-      return (.neverLeaves(attempt), .fault, .localFirewall)
+      return (.neverLeaves, .fault, .localFirewall)
     }
     if finding.isNeighbourFailed { return neighbourSilent(finding, attempt) }
     if finding.isHurried { return (.hurried, .skipped, nil) }
     // Where nothing listens the kernel refuses.
     if finding.isOwn, finding.listeners?.isEmpty == true || finding.hasListener(for: attempt) {
-      return (.dropped(attempt), .fault, .localFirewall)
+      return (.dropped, .fault, .localFirewall)
     }
     if let tunnel = finding.tunnel, !finding.hasTunnelAnswered { return (.tunnelSilent(tunnel), .fault, .tunnelSilent) }
-    return (.silent(attempt), .fault, .silent)
+    return (.silent, .fault, .silent)
   }
 
   /// How much an attempt says: a refusal says more than silence.

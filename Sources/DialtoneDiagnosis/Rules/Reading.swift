@@ -10,7 +10,7 @@ struct Reading: Hashable, Sendable {
   enum Meaning: Hashable, Sendable {
     case plain
     case name(NameMeaning)
-    case connection(ConnectionMeaning)
+    case connection(ConnectionMeaning, ConnectionFinding.Attempt?)
     case beyond(BeyondMeaning)
     case site(SiteMeaning)
   }
@@ -235,17 +235,16 @@ struct Reading: Hashable, Sendable {
   // MARK: Tunnels, large packets, the proxy
 
   private static func read(_ finding: TunnelFinding) -> Reading {
-    func reading(_ outcome: DiagnosisStep.Outcome, _ charge: Charge? = nil) -> Reading {
-      Reading(.tunnel(finding), outcome, charge: charge)
-    }
     let silent = Charge(.tunnelSilent, DiagnosisProof(finding))
-    switch finding.peer {
-    case .unknown, .denied: return reading(.skipped)
-    case .none: return reading(.fault, silent)
-    case .known(_, _, _, let beneath?): return reading(.fault, read(beneath, Context([])).charge ?? silent)
-    case .known(nil, _, _, nil), .known(_, _, nil, nil): return reading(.doubtful, silent)
-    case .known(_, _, let age?, nil): return reading(age > TunnelFinding.handshakeLimit ? .doubtful : .ok)
-    }
+    let (outcome, charge): (DiagnosisStep.Outcome, Charge?) =
+      switch finding.peer {
+      case .unknown, .denied: (.skipped, nil)
+      case .none: (.fault, silent)
+      case .known(_, _, _, let beneath?): (.fault, read(beneath, Context([])).charge ?? silent)
+      case .known(nil, _, _, nil), .known(_, _, nil, nil): (.doubtful, silent)
+      case .known(_, _, let age?, nil): (age > TunnelFinding.handshakeLimit ? .doubtful : .ok, nil)
+      }
+    return Reading(.tunnel(finding), outcome, charge: charge)
   }
 
   private static func read(_ finding: PortalFinding, _ context: Context) -> Reading {
@@ -264,14 +263,13 @@ struct Reading: Hashable, Sendable {
   }
 
   private static func read(_ finding: ProxyFinding) -> Reading {
-    func reading(_ outcome: DiagnosisStep.Outcome, _ cause: DiagnosisCause? = nil) -> Reading {
-      Reading(.proxy(finding), outcome, charge: cause.map { Charge($0, DiagnosisProof(finding)) })
-    }
-    switch finding.outcome {
-    case .delivers, .connects: return reading(.ok)
-    case .notTried: return reading(.doubtful)
-    case .refuses: return reading(.fault, .proxyRefuses)
-    case .unresolved, .unreachable, .unreadable: return reading(.fault, .proxyUnreachable)
-    }
+    let (outcome, cause): Judgement =
+      switch finding.outcome {
+      case .delivers, .connects: (.ok, nil)
+      case .notTried: (.doubtful, nil)
+      case .refuses: (.fault, .proxyRefuses)
+      case .unresolved, .unreachable, .unreadable: (.fault, .proxyUnreachable)
+      }
+    return Reading(.proxy(finding), outcome, charge: cause.map { Charge($0, DiagnosisProof(finding)) })
   }
 }

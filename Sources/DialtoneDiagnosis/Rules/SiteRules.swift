@@ -49,13 +49,16 @@ enum SiteMeaning: Hashable, Sendable {
 enum SiteRules {
   /// `wasConnected`: whether the site took a connection before.
   static func read(_ finding: SiteFinding, wasConnected: Bool = true) -> [Reading] {
+    func reading(_ kind: DiagnosisStep.Kind, _ judgement: Judgement, _ proof: DiagnosisProof? = nil) -> Reading {
+      let (meaning, outcome, cause) = judgement
+      return Reading(.site(finding), of: kind, outcome, .site(meaning), charge: cause.map { Charge($0, proof) })
+    }
+    let large = reading(.pathMTU, largePackets(finding))
+    if large.isFault { return [large] }
     let judged = judged(finding)
-    let large = largePackets(finding)
-    if large.1 == .fault { return [reading(finding, .pathMTU, large, nil)] }
     let proof = DiagnosisProof(finding, judged)
     return [
-      reading(finding, .pathMTU, large, nil), reading(finding, .tls, tls(finding, judged), proof),
-      reading(finding, .http, http(finding, judged, wasConnected), proof),
+      large, reading(.tls, tls(finding, judged), proof), reading(.http, http(finding, judged, wasConnected), proof),
     ]
   }
 
@@ -74,13 +77,6 @@ enum SiteRules {
   }
 
   private typealias Judgement = (SiteMeaning, DiagnosisStep.Outcome, DiagnosisCause?)
-
-  private static func reading(
-    _ finding: SiteFinding, _ kind: DiagnosisStep.Kind, _ judgement: Judgement, _ proof: DiagnosisProof?
-  ) -> Reading {
-    Reading(
-      .site(finding), of: kind, judgement.1, .site(judgement.0), charge: judgement.2.map { Charge($0, proof) })
-  }
 
   // MARK: Large packets
 
@@ -116,7 +112,9 @@ enum SiteRules {
     guard verdict.url.isSecure else { return (.plain, .skipped, nil) }
     switch verdict.kind {
     case let kind where kind.answerer != nil: return (.proven, .ok, nil)
-    case .intercepted: return certificate(finding, verdict)
+    case .intercepted:
+      let fault = verdict.error?.isAboutTime == true ? finding.clock?.fault : nil
+      return fault.map { (.clock($0), .fault, .clockWrong) } ?? (.certificate, .fault, .tlsCertificate)
     case .failed where verdict.stage == .tls:
       if SiteFinding.isStalled(verdict) {
         if finding.isHeldHere { return (.held, .fault, .localFirewall) }
@@ -127,13 +125,6 @@ enum SiteRules {
     case .failed where [.request, .response, .body].contains(verdict.stage): return (.proven, .ok, nil)
     default: return (.noTLS, .skipped, nil)
     }
-  }
-
-  private static func certificate(_ finding: SiteFinding, _ verdict: SiteVerdict) -> Judgement {
-    if verdict.error?.isAboutTime == true, let fault = finding.clock?.fault {
-      return (.clock(fault), .fault, .clockWrong)
-    }
-    return (.certificate, .fault, .tlsCertificate)
   }
 
   // MARK: The answer

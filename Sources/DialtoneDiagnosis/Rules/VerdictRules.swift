@@ -4,6 +4,43 @@
 internal import Dialtone
 internal import DialtoneSites
 
+/// What the rules come to.
+enum Conclusion: Hashable, Sendable {
+  /// What was asked for succeeded, and nothing contradicts.
+  case works(Success)
+  /// This is the nearest cause.
+  case wrong(Charge, Ground)
+  /// No cause was found.
+  case unknown(Unknown)
+
+  var success: Success? { if case .works(let success) = self { success } else { nil } }
+  var charge: Charge? { if case .wrong(let charge, _) = self { charge } else { nil } }
+
+  /// Why a cause is the nearest.
+  struct Ground: Hashable, Sendable {
+    /// The reading that names it.
+    let reading: Reading
+    /// A family that does not work beside one that does; `nil` if that is not the matter.
+    var brokenFamily: IPAddress.Family?
+    /// The reading of a family that does not work either.
+    var beside: Reading?
+    /// What was asked for, if it succeeded in spite of it.
+    var success: Success?
+  }
+
+  /// Why no cause was found.
+  enum Unknown: Hashable, Sendable {
+    case nothingFound
+    case timeIsUp(DiagnosisStep.Kind)
+    /// Nobody beyond the router was asked, or nobody answered, and that alone tells nothing.
+    case beyondUnknown(wasAsked: Bool)
+    /// Something is odd, and no cause follows from it.
+    case doubt(Reading)
+    /// Nothing is wrong on the way, and what was asked for was not tried.
+    case untried
+  }
+}
+
 /// The rules that turn findings into a conclusion: the nearest cause counts, not the loudest. Pure; they read no text.
 struct VerdictRules {
   private let readings: [Reading]
@@ -13,9 +50,9 @@ struct VerdictRules {
   private let context: Reading.Context
 
   static func conclude(_ goal: DiagnosisGoal, _ findings: [Finding], _ readings: [Reading]) -> Conclusion {
-    let isByProxy = findings.contains { $0.proxy?.outcome == .delivers }
+    let isByProxy = findings.proxy(.delivers) != nil
     // A proxy that leads to the site takes the place of the way there, and one that may lead to the Internet, too.
-    let mayBeByProxy = goal == .internet && ProxyFinding.inUse(findings) != nil
+    let mayBeByProxy = goal == .internet && findings.proxy(.connects) != nil
     let counting: Set<DiagnosisStep.Kind> =
       isByProxy ? [.proxy, .pathMTU, .tls, .http] : mayBeByProxy ? [.proxy, .portal, .beyond] : []
     return VerdictRules(
@@ -45,13 +82,9 @@ struct VerdictRules {
         // A router limits how often it says so (icmp_ratelimit), so other questions may get no answer.
         first = counting.first { $0.charge?.cause == .routerNoRoute } ?? first
       }
-      // The name server on the link asks others by a family that leads nowhere.
-      if let beyond = familyOfNames(first), case .beyond(.answersInPart(_, let family)) = beyond.meaning {
+      for beyond in readings {
+        guard case .beyond(.answersInPart(_, let family)) = beyond.meaning, explains(family, first) else { continue }
         return .wrong(Charge(.familyBroken, nil), Conclusion.Ground(reading: beyond, brokenFamily: family))
-      }
-      // The target has addresses of that family alone, and nobody answers in it.
-      if case .connection(.silent) = first.meaning, let beyond = silentFamily(first.family) {
-        return .wrong(Charge(.familyBroken, nil), Conclusion.Ground(reading: beyond, brokenFamily: first.family))
       }
       if var charge = first.charge {
         // Whoever should have led on to the Internet is not there.
@@ -106,13 +139,11 @@ struct VerdictRules {
     // What the kernel does not tell has not been in the way.
     case .plain where reading.charge?.cause == .denied: true
     // A check of a site looks its name up as programs do: it only took long.
-    case .name(.lostInSystem):
-      if case .name(let name) = reading.finding { goal == .site && name.system == .silent } else { false }
+    case .name(.lostInSystem): goal == .site && reading.finding.name?.system == .silent
     // It is this machine's own, and serves what was asked for.
     case .name(.nobodysByHosts), .name(.nobodysByServer): true
     // A service of this machine may listen at one of its addresses alone: programs try the other one at once.
-    case .connection(.refused):
-      if case .connection(let connection) = reading.finding { connection.isOwn } else { false }
+    case .connection(.refused, _): reading.finding.connection?.isOwn == true
     // If a certificate proves who answered, it was the site, whatever lies on the way.
     default: isProven && [.nameHijacked, .captivePortal].contains(reading.charge?.cause)
     }
@@ -121,8 +152,8 @@ struct VerdictRules {
   /// Whether the target itself seems to refuse connections, so that packets come to it and back.
   private func isOfTarget(_ reading: Reading) -> Bool {
     switch reading.meaning {
-    case .connection(.refused): true
-    case .connection(.statement(let attempt, let statement)): statement.sender.bits == attempt.address.bits
+    case .connection(.refused, _): true
+    case .connection(.statement(let statement), let attempt?): statement.sender.bits == attempt.address.bits
     default: false
     }
   }
@@ -190,17 +221,16 @@ struct VerdictRules {
     return false
   }
 
-  /// What says that nobody beyond the router answers in a family alone.
-  private func silentFamily(_ family: IPAddress.Family?) -> Reading? {
-    readings.first { if case .beyond(.answersInPart(_, family)) = $0.meaning { true } else { false } }
-  }
-
-  /// What says that nobody beyond the router answers in a family alone, if name servers near find nothing out.
-  private func familyOfNames(_ fault: Reading) -> Reading? {
-    guard case .name(let name) = fault.finding, context.areNamesLost else { return nil }
-    return readings.first { reading in
-      guard case .beyond(.answersInPart(_, let family)) = reading.meaning else { return false }
-      return name.servers.allSatisfy { context.gateways.contains($0.address) || $0.address.family == family }
+  /// Whether it explains a fault that nobody beyond the router answers in a family alone.
+  private func explains(_ family: IPAddress.Family, _ fault: Reading) -> Bool {
+    switch (fault.finding, fault.meaning) {
+    // The name server on the link asks others by a family that leads nowhere.
+    case (.name(let name), _):
+      context.areNamesLost
+        && name.servers.allSatisfy { context.gateways.contains($0.address) || $0.address.family == family }
+    // The target has addresses of that family alone, and nobody answers in it.
+    case (_, .connection(.silent, _)): fault.family == family
+    default: false
     }
   }
 
@@ -234,7 +264,7 @@ struct VerdictRules {
     case (.proxy(let proxy), _): return proxy.outcome == .unresolved ? rank(.name) + 1 : rank(.beyond) + 1
     // What may be wrong with the source address is of no matter if the router is not there.
     case _ where fault.isForeignSource: return rank(.beyond) + 1
-    case (_, .connection(.gatewaySilent)): return rank(.neighbour)
+    case (_, .connection(.gatewaySilent, _)): return rank(.neighbour)
     // That this machine has no way to a name server is its own matter.
     case (_, .name(.noWay)): return rank(.route)
     // A network that lets nothing but its proxy through is silent otherwise, as one is whose name server lies until
@@ -262,8 +292,10 @@ struct VerdictRules {
   /// What had not answered when the time was up. Of several, what the others, or the success, waited for.
   private var awaited: DiagnosisStep.Kind? {
     let open = readings.filter { reading in
-      if case .unasked(_, _, .timeIsUp) = reading.finding { return true }
-      return reading.meaning == .name(.hurried) || reading.meaning == .connection(.hurried)
+      switch (reading.finding, reading.meaning) {
+      case (.unasked(_, _, .timeIsUp), _), (_, .name(.hurried)), (_, .connection(.hurried, _)): true
+      default: false
+      }
     }.map(\.kind)
     let order: [DiagnosisStep.Kind] =
       goal == .internet ? [.beyond, .name] : [.name, .connect, .http, .tls, .beyond, .portal]

@@ -120,7 +120,6 @@ extension ConnectionFinding.Attempt {
 extension ConnectionFinding {
   /// Whether something on this machine listens where an attempt went.
   func hasListener(for attempt: Attempt) -> Bool {
-    let any = IPAddress(attempt.address.family == .ipv4 ? "0.0.0.0" : "::")
-    return listeners?.contains { $0 == attempt.address || $0 == any } ?? false
+    listeners?.contains { $0 == attempt.address || $0.isUnspecified && $0.family == attempt.address.family } ?? false
   }
 }

@@ -175,9 +175,13 @@ extension NameFinding.ResponseCode: CustomStringConvertible {
 extension NameFinding.SystemReply {
   /// The families of which it has an address that is somebody's.
   var families: Set<IPAddress.Family> {
-    guard case .addresses(let addresses) = self else { return [] }
-    return Set(addresses.filter { !$0.isUnspecified }.map(\.family))
+    if case .addresses(let addresses) = self { addresses.families } else { [] }
   }
+}
+
+extension [IPAddress] {
+  /// The families of those that are somebody's.
+  fileprivate var families: Set<IPAddress.Family> { Set(filter { !$0.isUnspecified }.map(\.family)) }
 }
 
 extension NameFinding {
@@ -189,7 +193,7 @@ extension NameFinding {
   /// Whether programs get no address of a family of which servers have one; not, if they wait for ever.
   var lacksInSystem: Bool {
     guard let system, system != .silent else { return false }
-    return !Set(addresses.filter { !$0.isUnspecified }.map(\.family)).isSubset(of: system.families)
+    return !addresses.families.isSubset(of: system.families)
   }
 
   /// Whether there may be addresses of a family of which nobody has told one, nor said that there is none.
@@ -197,8 +201,7 @@ extension NameFinding {
     if source == .literal || source == .hosts || addresses.isEmpty { return false }
     return unsteady != nil || lacksInSystem
       || [IPAddress.Family.ipv4, .ipv6].contains { family in
-        !addresses.contains { $0.family == family && !$0.isUnspecified }
-          && servers.contains { $0.reply(family) != nil }
+        !addresses.families.contains(family) && servers.contains { $0.reply(family) != nil }
           && servers.contains { !$0.replies.isEmpty && $0.reply(family)?.isUseless ?? true }
       }
   }

@@ -38,11 +38,10 @@ public struct ProxyFinding: Hashable, Sendable {
   }
 }
 
-extension ProxyFinding {
-  /// One that takes connections, and was not asked to lead on.
-  static func inUse(_ findings: [Finding]) -> ProxyFinding? {
-    for case .proxy(let proxy) in findings where proxy.outcome == .connects { return proxy }
-    return nil
+extension [Finding] {
+  /// The proxy that this came of, if it did.
+  func proxy(_ outcome: ProxyFinding.Outcome) -> ProxyFinding? {
+    lazy.compactMap(\.proxy).first { $0.outcome == outcome }
   }
 }
 

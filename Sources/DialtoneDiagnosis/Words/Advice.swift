@@ -42,7 +42,7 @@ enum Advice {
     case .refused where isLedAstray(reading, target), .addressDead where isLedAstray(reading, target):
       return "Start the service here, or see why the name leads to this machine: /etc/hosts, or a filter of names."
     case .refused: return "Start the service there, if it is yours, and check the port; else tell who runs it."
-    case .unreliable where reading.finding.name?.denier != nil: return name(cause, reading)
+    case .unreliable where reading.finding.name?.denier != nil: return name(reading)
     case .unreliable: return "Watch for loss: ping -c 50 \(shell(host(reading) ?? target))"
     case .addressDead: return "Tell who runs the target that one of its addresses takes no connections."
     case .familyBroken where Set(reading.finding.connection?.attempts.map(\.address.family) ?? []).count == 1:
@@ -53,7 +53,7 @@ enum Advice {
     case .pathMTU:
       let name = link?.name ?? device
       return "Lower the MTU, to IPv6's least at first: ip link set dev \(name.map(shell) ?? "NAME") mtu 1280"
-    case .nameServerSilent, .nameServerRefuses, .nameUnknown, .nameHijacked, .nameWrong: return name(cause, reading)
+    case .nameServerSilent, .nameServerRefuses, .nameUnknown, .nameHijacked, .nameWrong: return name(reading)
     case .captivePortal where reading.kind == .portal: return "Log in to the network: open any http page in a browser."
     case .tlsCertificate, .clockWrong, .captivePortal, .siteFault: return site(cause, reading)
     case .proxyUnreachable, .proxyRefuses:
@@ -102,7 +102,7 @@ enum Advice {
 
   /// Whether the target itself says that it is not reachable.
   private static func isOfItself(_ reading: Reading) -> Bool {
-    guard case .connection(.statement(let attempt, let statement)) = reading.meaning else { return false }
+    guard case .connection(.statement(let statement), let attempt?) = reading.meaning else { return false }
     return statement.sender.bits == attempt.address.bits
   }
 
@@ -205,7 +205,7 @@ enum Advice {
   }
 
   private static func localFirewall(_ reading: Reading) -> String {
-    if case .connection(.otherWay(_, let interface)) = reading.meaning {
+    if case .connection(.otherWay(let interface), _) = reading.meaning {
       return "See the reverse path filter: sysctl \(shell("net.ipv4.conf.\(interface).rp_filter"))"
     }
     // EPERM may be netfilter's, IPsec's or BPF's, and does not say whose it is.
@@ -215,7 +215,7 @@ enum Advice {
   private static func tunnel(_ reading: Reading) -> String? {
     switch (reading.finding, reading.meaning) {
     case (.tunnel(let tunnel), _): "Check the keys, the endpoint and the peer: wg show \(shell(tunnel.interface))"
-    case (_, .connection(.tunnelSilent(let tunnel))), (_, .beyond(.tunnelSilent(let tunnel))):
+    case (_, .connection(.tunnelSilent(let tunnel), _)), (_, .beyond(.tunnelSilent(let tunnel))):
       "Restart the tunnel \(shell(tunnel)), and check its other end."
     default: nil
     }
@@ -226,7 +226,7 @@ enum Advice {
   /// If the name server is the router.
   static let onRouter = "Restart the router, or set another name server in /etc/resolv.conf."
 
-  private static func name(_ cause: DiagnosisCause, _ reading: Reading) -> String? {
+  private static func name(_ reading: Reading) -> String? {
     guard case .name(let name) = reading.finding, case .name(let meaning) = reading.meaning else { return nil }
     switch meaning {
     case .nobodysByHosts: return "Take the line out of /etc/hosts: grep -n -w -- \(shell(name.name)) /etc/hosts"

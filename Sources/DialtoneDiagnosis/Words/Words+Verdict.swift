@@ -14,7 +14,9 @@ extension Words {
     case .works(let success):
       words.summary = summary(success)
       words.details += silentPorts(success)
-      if let proxy { words.details.append("The proxy \(proxy.server) led there (\(proxy.variable)).") }
+      if let proxy = readings.map(\.finding).proxy(.delivers) {
+        words.details.append("The proxy \(proxy.server) led there (\(proxy.variable)).")
+      }
     case .wrong(let charge, let ground):
       words.summary = summary(charge, ground)
       if let beside = ground.beside, let family = beside.family {
@@ -57,9 +59,6 @@ extension Words {
       name.foundAs.flatMap { $0.hasPrefix("\(name.name).") ? $0 : nil }
     }.first
   }
-
-  /// The proxy that led to the site.
-  private var proxy: ProxyFinding? { readings.lazy.compactMap(\.finding.proxy).first { $0.outcome == .delivers } }
 
   // MARK: Summaries
 
@@ -116,7 +115,7 @@ extension Words {
 
   private func statement(_ reading: Reading) -> NetworkStatement? {
     switch reading.meaning {
-    case .beyond(.routerSays(let statement)), .connection(.statement(_, let statement)),
+    case .beyond(.routerSays(let statement)), .connection(.statement(let statement), _),
       .name(.refused(_, let statement)):
       statement
     default: nil
@@ -136,7 +135,7 @@ extension Words {
     case .nothingFound: "Nothing was found out."
     case .timeIsUp(let kind): "It ended before \(missing(kind))."
     case .beyondUnknown(let wasAsked):
-      ProxyFinding.inUse(readings.map(\.finding)).map {
+      readings.map(\.finding).proxy(.connects).map {
         "The proxy \($0.server), which programs use (\($0.variable)), is there. Whether it leads on is unknown."
       } ?? "Nothing wrong was found up to \(router). What lies beyond it is unknown: "
         + (wasAsked ? "the root servers do not answer, and a filter may be why." : "nobody there was asked.")
@@ -241,18 +240,12 @@ extension DiagnosisVerdict {
   ///   - findings: What was found.
   ///   - elapsed: How long it took.
   public init(of target: String, goal: DiagnosisGoal, findings: [Finding], elapsed: Duration = .zero) {
-    let order = findings.enumerated().filter { !$0.element.isRepeated(in: findings[($0.offset + 1)...]) }.sorted {
-      a, b in
-      (a.element.step.position, a.offset) < (b.element.step.position, b.offset)
-    }
-    let sorted = order.map(\.element).comparedWithPortal
+    let latest = findings.enumerated().filter { !$0.element.isRepeated(in: findings[($0.offset + 1)...]) }
+    let sorted = DiagnosisStep.Kind.all.flatMap { kind in latest.map(\.element).filter { $0.step == kind } }
+      .comparedWithPortal
     let readings = Reading.readings(sorted)
     let conclusion = VerdictRules.conclude(goal, sorted, readings)
     let words = Words(target: target, goal: goal, readings: readings).verdict(conclusion)
-    switch conclusion {
-    case .works(let success): self.init(target, nil, success, words, sorted, elapsed)
-    case .wrong(let charge, _): self.init(target, charge, nil, words, sorted, elapsed)
-    case .unknown: self.init(target, nil, nil, words, sorted, elapsed)
-    }
+    self.init(target, conclusion.charge, conclusion.success, words, sorted, elapsed)
   }
 }

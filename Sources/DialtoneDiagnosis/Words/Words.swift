@@ -43,7 +43,7 @@ struct Words {
         ? "the network wants a login: somebody answers for an address that nobody has"
         : (portal.status.map { "somebody answers \($0)" } ?? "nobody answers") + " for an address that nobody has"
     case (.name(let name), .name(let meaning)): text(meaning, name)
-    case (.connection(let connection), .connection(let meaning)): text(meaning, connection)
+    case (.connection(let connection), .connection(let meaning, let attempt)): text(meaning, attempt, connection)
     case (.largePackets(let packets), _): text(packets)
     case (.site(let site), .site(let meaning)): text(meaning, site)
     case (.proxy(let proxy), _): text(proxy)
@@ -140,9 +140,26 @@ struct Words {
   private func text(_ meaning: NameMeaning, _ name: NameFinding) -> String {
     let servers = Self.list(name.servers.map(\.address))
     let isOne = name.servers.count == 1
+    let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
     switch meaning {
     case .literal: return "\(name.name) is an address"
-    case .found, .foundBehind, .foundInPart, .foundByLiar: return foundText(meaning, name)
+    case .found where name.source == .hosts: return "\(known), by /etc/hosts"
+    case .found where name.source == .system: return "\(known), by the system's resolver"
+    case .found:
+      let server = name.servers.first { !$0.addresses.isEmpty }
+      let time = server?.milliseconds.map { " in \(Self.time($0))" } ?? ""
+      return "\(known), by \(server.map { "\($0.address)" } ?? "a name server")\(time)"
+    case .foundBehind(let silent):
+      return name.source == .system
+        ? "the name server \(silent) does not answer for three seconds, so that lookups take long; \(known) at last"
+        : "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
+    case .foundInPart(let server, let reply, let lacksIPv6):
+      let type = lacksIPv6 ? "AAAA" : "A"
+      return reply == .silent
+        ? "the name server \(server) does not answer for \(type) records, so that lookups take long"
+        : "the name server \(server) fails for \(type) records\(reply.code.map { " (\($0))" } ?? "")"
+    case .foundByLiar(let server, let control):
+      return "\(known), by \(server); it gives a name that cannot exist the address \(Self.list(control))"
     case .unreliable(let unsteady):
       let often = "\(unsteady.failures) of \(unsteady.tries) times"
       return unsteady.server.map { "the name server \($0) failed \(often) for \(name.name)" }
@@ -195,89 +212,59 @@ struct Words {
     }
   }
 
-  private func foundText(_ meaning: NameMeaning, _ name: NameFinding) -> String {
-    let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
-    switch meaning {
-    case .foundBehind(let silent):
-      return name.source == .system
-        ? "the name server \(silent) does not answer for three seconds, so that lookups take long; \(known) at last"
-        : "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
-    case .foundInPart(let server, let reply, let lacksIPv6):
-      let type = lacksIPv6 ? "AAAA" : "A"
-      return reply == .silent
-        ? "the name server \(server) does not answer for \(type) records, so that lookups take long"
-        : "the name server \(server) fails for \(type) records\(reply.code.map { " (\($0))" } ?? "")"
-    case .foundByLiar(let server, let control):
-      return "\(known), by \(server); it gives a name that cannot exist the address \(Self.list(control))"
-    default:
-      switch name.source {
-      case .hosts: return "\(known), by /etc/hosts"
-      case .system: return "\(known), by the system's resolver"
-      default:
-        let server = name.servers.first { !$0.addresses.isEmpty }
-        let time = server?.milliseconds.map { " in \(Self.time($0))" } ?? ""
-        return "\(known), by \(server.map { "\($0.address)" } ?? "a name server")\(time)"
-      }
-    }
-  }
-
   // MARK: Connections
 
-  private func text(_ meaning: ConnectionMeaning, _ connection: ConnectionFinding) -> String {
+  private func text(
+    _ meaning: ConnectionMeaning, _ attempt: ConnectionFinding.Attempt?, _ connection: ConnectionFinding
+  ) -> String {
+    let place = attempt.map { Self.endpoint($0) } ?? ""
     switch meaning {
-    case .untried: "there is no address to connect to"
-    case .hurried: text(.timeIsUp)
-    case .accepted(let attempt, let milliseconds): "\(Self.endpoint(attempt)) answers in \(Self.time(milliseconds))"
+    case .untried: return "there is no address to connect to"
+    case .hurried: return text(.timeIsUp)
+    case .accepted(let milliseconds): return "\(place) answers in \(Self.time(milliseconds))"
     case .addressesDead(let working, let dead):
-      "the address\(dead.count > 1 ? "es" : "") \(Self.list(dead.map(\.address))) take\(dead.count > 1 ? "" : "s") no "
-        + "connection, and \(working.address) does"
-    case .unreliable(let attempt, let failures, let count):
-      "connecting to \(Self.endpoint(attempt)) failed \(failures) of \(count) times"
-    case .refused(let attempt):
-      connection.isOwn
-        ? text(refusing: attempt, connection.listeners)
-        : "connections to \(Self.endpoint(attempt)) are refused: nothing listens there, or a firewall on the way does"
-    case .statement(let attempt, let statement):
-      "\(Self.who(statement)) says of \(Self.endpoint(attempt)): \(Self.text(statement))"
-    case .refusedBefore(let attempt):
-      "this machine refuses \(Self.endpoint(attempt)), although something listens there: its own firewall may do that"
-    case .forbidden(let attempt): "this machine itself refuses \(Self.endpoint(attempt))"
-    case .neverLeaves(let attempt):
-      "packets to \(Self.endpoint(attempt)) do not leave this machine: its own firewall or the like stops them"
-    case .answersDropped(let attempt):
-      "answers of \(Self.endpoint(attempt)) come to this machine, and its own firewall drops them"
-    case .dropped(let attempt):
-      "this machine says nothing at \(Self.endpoint(attempt)): its own firewall drops what comes there"
-    case .otherWay(let attempt, let interface):
-      "answers of \(Self.endpoint(attempt)) come in by \(interface), packets leave by another interface, and this "
-        + "machine drops the answers"
-    case .cannotSend(let attempt, EPERM), .cannotSend(let attempt, EAFNOSUPPORT):
-      "the system lets this program make no connection to \(Self.endpoint(attempt)), as a sandbox does"
-    case .cannotSend(let attempt, let errno):
-      "connecting to \(Self.endpoint(attempt)) fails at once: \(SiteError.text(errno: errno))"
+      return "the address\(dead.count > 1 ? "es" : "") \(Self.list(dead)) take\(dead.count > 1 ? "" : "s") no "
+        + "connection, and \(working) does"
+    case .unreliable(let failures, let count): return "connecting to \(place) failed \(failures) of \(count) times"
+    case .refused:
+      if !connection.isOwn {
+        return "connections to \(place) are refused: nothing listens there, or a firewall on the way does"
+      }
+      guard let listeners = connection.listeners else {
+        return "this machine refuses \(place): nothing listens there, or its own firewall says so"
+      }
+      let port = attempt?.port ?? 0
+      return listeners.isEmpty
+        ? "nothing on this machine listens on port \(port)"
+        : "nothing on this machine listens at \(place), but at "
+          + listeners.map { Self.endpoint($0, port) }.joined(separator: ", ")
+    case .statement(let statement): return "\(Self.who(statement)) says of \(place): \(Self.text(statement))"
+    case .refusedBefore:
+      return "this machine refuses \(place), although something listens there: its own firewall may do that"
+    case .forbidden: return "this machine itself refuses \(place)"
+    case .neverLeaves: return "packets to \(place) do not leave this machine: its own firewall or the like stops them"
+    case .answersDropped: return "answers of \(place) come to this machine, and its own firewall drops them"
+    case .dropped: return "this machine says nothing at \(place): its own firewall drops what comes there"
+    case .otherWay(let interface):
+      return "answers of \(place) come in by \(interface), packets leave by another interface, and this machine drops "
+        + "the answers"
+    case .cannotSend(EPERM), .cannotSend(EAFNOSUPPORT):
+      return "the system lets this program make no connection to \(place), as a sandbox does"
+    case .cannotSend(let errno): return "connecting to \(place) fails at once: \(SiteError.text(errno: errno))"
     case .gatewaySilent(let gateway):
-      routers.contains(gateway)
+      return routers.contains(gateway)
         ? "packets to the target go to another router than \(gateway), and nobody answers there"
         : "the router \(gateway) does not answer"
-    case .hostAbsent(let address): "nobody on the link has the address \(address)"
-    case .tunnelSilent(let tunnel): "nothing answers through the tunnel \(tunnel)"
-    case .silent(let attempt):
-      "no answer comes from \(Self.endpoint(attempt)), and nobody says why; "
-        + (attempt.sight?.hasLeft == true
+    case .hostAbsent(let address): return "nobody on the link has the address \(address)"
+    case .tunnelSilent(let tunnel): return "nothing answers through the tunnel \(tunnel)"
+    case .silent:
+      let sight = attempt?.sight
+      return "no answer comes from \(place), and nobody says why; "
+        + (sight?.hasLeft == true
           ? "the packets leave this machine"
           : "whether this machine's own firewall drops them cannot be "
-            + (attempt.sight == nil ? "seen without CAP_NET_RAW" : "told"))
+            + (sight == nil ? "seen without CAP_NET_RAW" : "told"))
     }
-  }
-
-  private func text(refusing attempt: ConnectionFinding.Attempt, _ listeners: [IPAddress]?) -> String {
-    guard let listeners else {
-      return "this machine refuses \(Self.endpoint(attempt)): nothing listens there, or its own firewall says so"
-    }
-    return listeners.isEmpty
-      ? "nothing on this machine listens on port \(attempt.port)"
-      : "nothing on this machine listens at \(Self.endpoint(attempt)), but at "
-        + listeners.map { Self.endpoint($0, attempt.port) }.joined(separator: ", ")
   }
 
   private func text(_ packets: LargePacketsFinding) -> String {

@@ -171,11 +171,11 @@ struct FindingTests {
     }
     let working = ConnectionFinding.Attempt(Self.server, port: 443, .accepted(milliseconds: 1))
     let reading = ConnectionRules.read(ConnectionFinding(.ipv4, silent + [working]))
-    guard case .connection(.addressesDead(_, let dead)) = reading.meaning else {
+    guard case .connection(.addressesDead(_, let dead), _) = reading.meaning else {
       Issue.record("\(reading.meaning)")
       return
     }
-    #expect(dead.map(\.address) == [Self.four, other])
+    #expect(dead == [Self.four, other])
     let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [reading.finding])
     #expect(verdict.summary.hasPrefix("The addresses \(Self.four), \(other) take no connection, and "))
   }

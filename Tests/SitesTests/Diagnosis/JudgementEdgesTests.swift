@@ -70,10 +70,11 @@ struct JudgementEdgesTests {
   @Test func whatWasSeenDecides() {
     let held = ConnectionFinding.Sight(hasLeft: false, hasReturned: false)
     let never = ConnectionFinding.Attempt(Self.target, port: 443, .reset, sight: held)
-    #expect(Self.read(.reset, held).meaning == .connection(.neverLeaves(never)))
+    #expect(Self.read(.reset, held).meaning == .connection(.neverLeaves, never))
     #expect(Self.read(.reset, held).charge == Charge(.localFirewall, nil))
     // What waits for a neighbour's answer has not left yet.
-    #expect(Self.read(.silent, held) { $0.isHurried = true }.meaning == .connection(.hurried))
+    let hurried = ConnectionFinding.Attempt(Self.target, port: 443, .silent, sight: held)
+    #expect(Self.read(.silent, held) { $0.isHurried = true }.meaning == .connection(.hurried, hurried))
     #expect(Self.read(.silent, held).charge?.cause == .localFirewall)
     // It has left, so the verdict on a datagram says nothing of it.
     let left = ConnectionFinding.Sight(hasLeft: true, hasReturned: false)
@@ -90,12 +91,12 @@ struct JudgementEdgesTests {
     let meaning = ConnectionRules.read(ConnectionFinding(.ipv4, attempts)).meaning
     let told: ConnectionMeaning =
       switch outcome {
-      case .silent: .silent(attempts[0])
-      case .reset: .refused(attempts[0])
-      case .refused(let statement): .statement(attempts[0], statement)
-      default: .cannotSend(attempts[0], errno: 99)
+      case .silent: .silent
+      case .reset: .refused
+      case .refused(let statement): .statement(statement)
+      default: .cannotSend(errno: 99)
       }
-    #expect(meaning == .connection(told))
+    #expect(meaning == .connection(told, attempts[0]))
   }
 
   /// A service listens at all addresses of its family by the one that is unspecified: 0.0.0.0 or ::.
@@ -107,13 +108,13 @@ struct JudgementEdgesTests {
     }
     let six = ConnectionFinding.Attempt(Self.target6, port: 443, .reset)
     let any6 = IPAddress(IPAddressBits(ipv6High: 0, low: 0))
-    #expect(meaning(Self.target6, any6) == .connection(.refusedBefore(six)))
-    #expect(meaning(Self.target6, IPAddress(ipv4: 0)) == .connection(.refused(six)))
+    #expect(meaning(Self.target6, any6) == .connection(.refusedBefore, six))
+    #expect(meaning(Self.target6, IPAddress(ipv4: 0)) == .connection(.refused, six))
   }
 
   @Test func nothingToConnectToIsNoFault() {
     let reading = ConnectionRules.read(ConnectionFinding(.ipv6, []))
-    #expect(reading.outcome == .skipped && reading.meaning == .connection(.untried) && reading.family == .ipv6)
+    #expect(reading.outcome == .skipped && reading.meaning == .connection(.untried, nil) && reading.family == .ipv6)
   }
 
   // MARK: Names
