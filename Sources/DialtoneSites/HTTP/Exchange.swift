@@ -76,13 +76,7 @@ final class Exchange {
     #if os(Linux)  // the structure is Linux's
     do {
       try channel.withSocket { socket in
-        var progress = csystem_stream_progress()
-        // The call fills in the structure.
-        guard unsafe csystem_stream_progress(socket, &progress) == 0 else { return }
-        details.progress = StreamProgress(
-          isUnacknowledged: progress.unacknowledged > 0 && progress.sent_again > 0, hasGap: progress.behind_gap > 0,
-          sinceReceived: .milliseconds(Int64(progress.since_received)), resent: Int(progress.sent_again),
-          isUnsent: progress.unacknowledged == 0 && progress.unsent > 0)
+        details.progress = StreamProgress(of: socket) ?? details.progress
       }
     } catch {
       // The connection is closed: nothing more is known of it.
@@ -335,6 +329,21 @@ final class Exchange {
     send(.body(collector.body))
   }
 }
+
+#if os(Linux)
+extension StreamProgress {
+  /// What the kernel tells of a connection; `nil` if it tells nothing.
+  package init?(of socket: CInt) {
+    var progress = csystem_stream_progress()
+    // The call fills in the structure.
+    guard unsafe csystem_stream_progress(socket, &progress) == 0 else { return nil }
+    self.init(
+      isUnacknowledged: progress.unacknowledged > 0 && progress.sent_again > 0, hasGap: progress.behind_gap > 0,
+      sinceReceived: .milliseconds(Int64(progress.since_received)), resent: Int(progress.sent_again),
+      isUnsent: progress.unacknowledged == 0 && progress.unsent > 0)
+  }
+}
+#endif
 
 extension TLSVersion {
   /// The version's name.
