@@ -53,42 +53,13 @@ public struct Diagnosis: AsyncSequence, Sendable {
   public let subject: DiagnosisSubject
   /// How it is made.
   public let configuration: DiagnosisConfiguration
-  private let source: any EvidenceSource
-
-  /// Makes a diagnosis of a target, which begins when you iterate.
-  ///
-  /// - Parameters:
-  ///   - target: The Internet, a host or an address, perhaps with a port. The local network is taken as the Internet.
-  ///   - configuration: How it is made.
-  ///   - environment: Where the findings come from, such as ``ScriptedEvidence`` in a test.
-  public init(
-    of target: ReachabilityTarget = .internet, configuration: DiagnosisConfiguration = .init(),
-    environment: any EvidenceSource
-  ) {
-    self.init(DiagnosisSubject(target), configuration, environment)
-  }
-
-  /// Makes a diagnosis of a site, which is asked over HTTP, too.
-  ///
-  /// - Parameters:
-  ///   - url: The site.
-  ///   - configuration: How it is made.
-  ///   - environment: Where the findings come from, such as ``ScriptedEvidence`` in a test.
-  public init(of url: SiteURL, configuration: DiagnosisConfiguration = .init(), environment: any EvidenceSource) {
-    self.init(DiagnosisSubject(url), configuration, environment)
-  }
-
-  private init(_ subject: DiagnosisSubject, _ configuration: DiagnosisConfiguration, _ source: any EvidenceSource) {
-    self.subject = subject
-    self.configuration = configuration
-    self.source = source
-  }
+  let source: any EvidenceSource
 
   /// Begins, and returns what gives the events.
   public func makeAsyncIterator() -> Iterator {
     let (events, continuation) = AsyncStream<Event>.makeStream()
-    let task = Task.detached { [subject, configuration, source] in
-      await DiagnosisRun(subject, configuration, source) { continuation.yield($0) }.run()
+    let task = Task.detached {
+      await DiagnosisRun(self) { continuation.yield($0) }.run()
       continuation.finish()
     }
     continuation.onTermination = { _ in task.cancel() }
@@ -111,6 +82,31 @@ public struct Diagnosis: AsyncSequence, Sendable {
 
     /// Returns the next event; `nil` after the verdict, and if the task is cancelled.
     public mutating func next() async -> Event? { await events.next(isolation: #isolation) }
+  }
+}
+
+extension Diagnosis {
+  /// Makes a diagnosis of a target, which begins when you iterate.
+  ///
+  /// - Parameters:
+  ///   - target: The Internet, a host or an address, perhaps with a port. The local network is taken as the Internet.
+  ///   - configuration: How it is made.
+  ///   - environment: Where the findings come from, such as ``ScriptedEvidence`` in a test.
+  public init(
+    of target: ReachabilityTarget = .internet, configuration: DiagnosisConfiguration = .init(),
+    environment: any EvidenceSource
+  ) {
+    self.init(subject: DiagnosisSubject(target), configuration: configuration, source: environment)
+  }
+
+  /// Makes a diagnosis of a site, which is asked over HTTP, too.
+  ///
+  /// - Parameters:
+  ///   - url: The site.
+  ///   - configuration: How it is made.
+  ///   - environment: Where the findings come from, such as ``ScriptedEvidence`` in a test.
+  public init(of url: SiteURL, configuration: DiagnosisConfiguration = .init(), environment: any EvidenceSource) {
+    self.init(subject: DiagnosisSubject(url), configuration: configuration, source: environment)
   }
 }
 

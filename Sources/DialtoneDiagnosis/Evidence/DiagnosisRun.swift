@@ -14,13 +14,10 @@ final class DiagnosisRun: Sendable {
   private let found = Lock<[Finding]>([])
   private let askedOnce = Lock<Set<DiagnosisQuestion>>([])
 
-  init(
-    _ subject: DiagnosisSubject, _ configuration: DiagnosisConfiguration, _ source: any EvidenceSource,
-    emit: @escaping @Sendable (Diagnosis.Event) -> Void
-  ) {
-    self.subject = subject
-    self.configuration = configuration
-    self.source = source
+  init(_ diagnosis: Diagnosis, emit: @escaping @Sendable (Diagnosis.Event) -> Void) {
+    subject = diagnosis.subject
+    configuration = diagnosis.configuration
+    source = diagnosis.source
     self.emit = emit
   }
 
@@ -45,17 +42,14 @@ final class DiagnosisRun: Sendable {
     await askNeighboursAgain()
     await lookAtWayAgain()
     if Task.isCancelled { return }
-    emit(.verdict(verdict))
+    let elapsed = Duration.nanoseconds(TimeSource.system.now() - start)
+    emit(.verdict(DiagnosisVerdict(of: subject.text, goal: subject.goal, findings: findings, elapsed: elapsed)))
   }
 
   /// How long what was asked for may take before somebody beyond the router is asked, too.
   private static let patience = Duration.milliseconds(1_200)
 
-  private var verdict: DiagnosisVerdict {
-    DiagnosisVerdict(
-      of: subject.text, goal: subject.goal, findings: found.withLock { $0 },
-      elapsed: .nanoseconds(TimeSource.system.now() - start))
-  }
+  private var findings: [Finding] { found.withLock { $0 } }
 
   // MARK: The order of questions
 
@@ -78,7 +72,7 @@ final class DiagnosisRun: Sendable {
       await walkToTarget(isProxyAsked: isProxyAsked)
       await group.waitForAll()
       if subject.goal == .site, !hasFound(.exchange), inquiry.mayExchange { await ask(.exchange) }
-      let hasNoPortal = found.withLock { $0.contains(.portal(PortalFinding(status: nil))) }
+      let hasNoPortal = findings.contains(.portal(PortalFinding(status: nil)))
       if hasNoPortal, inquiry.answeredSlowly != nil { await ask(.portal) }
     }
   }
@@ -107,13 +101,12 @@ final class DiagnosisRun: Sendable {
   /// Looks at the kernel once more if nothing has succeeded: a link that has gone since the first look explains why
   /// nobody has answered, and whoever was suspected meanwhile is innocent.
   private func lookAtWayAgain() async {
-    let known = found.withLock { $0.filter { $0.question == .way } }
-    let openFamilies = inquiry(of: known).openFamilies
+    let openFamilies = inquiry(of: findings.filter { $0.question == .way }).openFamilies
     if isSuccessful || openFamilies.isEmpty || Task.isCancelled { return }
-    let findings = await source.findings(for: .way, in: inquiry)
-    if Task.isCancelled || inquiry(of: findings).openFamilies.isSuperset(of: openFamilies) { return }
+    let latest = await source.findings(for: .way, in: inquiry)
+    if Task.isCancelled || inquiry(of: latest).openFamilies.isSuperset(of: openFamilies) { return }
     found.withLock { $0.removeAll { $0.question == .way } }
-    tell(findings)
+    tell(latest)
   }
 
   private func askPortal() async {
@@ -148,15 +141,13 @@ final class DiagnosisRun: Sendable {
     return ways.contains { $0.gateway != nil || $0.neighbour?.isResolved != true }
   }
 
-  private func hasFound(_ question: DiagnosisQuestion) -> Bool {
-    found.withLock { $0.map(\.question).contains(question) }
-  }
+  private func hasFound(_ question: DiagnosisQuestion) -> Bool { findings.map(\.question).contains(question) }
 
-  private var isSuccessful: Bool { Success(of: subject.goal, in: found.withLock { $0 }.comparedWithPortal) != nil }
+  private var isSuccessful: Bool { Success(of: subject.goal, in: findings.comparedWithPortal) != nil }
 
   // MARK: Questions
 
-  private var inquiry: DiagnosisInquiry { inquiry(of: found.withLock { $0 }) }
+  private var inquiry: DiagnosisInquiry { inquiry(of: findings) }
 
   private func inquiry(of findings: [Finding]) -> DiagnosisInquiry {
     DiagnosisInquiry(

@@ -68,8 +68,8 @@ public struct DiagnosisInquiry: Sendable {
     known.removeAll { $0.family == .ipv6 && $0.isLinkLocal && $0.zone == nil }
     // Linux takes 0.0.0.0 and ::, which filters of names answer, for this machine itself.
     return known.filter { families.contains($0.family) }.map { address in
-      guard address.isUnspecified else { return address }
-      return IPAddress(address.family == .ipv4 ? IPAddressBits(ipv4: 0x7F00_0001) : IPAddressBits(ipv6High: 0, low: 1))
+      let own = address.family == .ipv4 ? IPAddressBits(ipv4: 0x7F00_0001) : IPAddressBits(ipv6High: 0, low: 1)
+      return address.isUnspecified ? IPAddress(own) : address
     }
   }
 
@@ -116,8 +116,7 @@ public struct DiagnosisInquiry: Sendable {
 
   /// Whether each connection took so long that a check, which needs several times that, is slow, too.
   var isSlow: Bool {
-    let times = attempts.compactMap { if case .accepted(let milliseconds) = $0.outcome { milliseconds } else { nil } }
-    return times.min().map { $0 >= 700 } ?? false
+    attempts.compactMap(\.outcome.milliseconds).min().map { $0 >= 700 } ?? false
   }
 
   /// How long whoever answered over http took, in milliseconds, if that was long; a portal may be as slow.

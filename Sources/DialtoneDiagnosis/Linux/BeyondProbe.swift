@@ -187,8 +187,8 @@ struct BeyondProbe {
       let list =
         open.map { (questions[$0].socket.descriptor, wantsWriting: false) }
         + traces.flatMap(\.descriptors).map { ($0, wantsWriting: true) }
-      for event in patience.wait(list, until: patience.moment(in: max(1, next - elapsed))) {
-        if event.position < 0 { return }
+      guard let events = patience.wait(list, until: patience.moment(in: max(1, next - elapsed))) else { return }
+      for event in events {
         if event.position < open.count {
           take(&questions[open[event.position]], since: start, hasError: event.hasError)
         } else {

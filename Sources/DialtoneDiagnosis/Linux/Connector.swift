@@ -40,16 +40,10 @@ final class Connector {
     for address in addresses {
       for port in ports {
         let socket = ProbeSocket(address, port: port, isStream: true, interface: interface)
-        var attempt = Attempt(
-          socket: socket, result: ConnectionFinding.Attempt(address, port: port, .silent), isOpen: true)
-        switch socket.start {
-        case 0: settle(&attempt)
-        case EINPROGRESS: break
-        case let errno:
-          attempt.result.tries = [.failed(errno)]
-          attempt.isOpen = false
-        }
-        attempts.append(attempt)
+        let isOpen = socket.start == EINPROGRESS
+        let result = ConnectionFinding.Attempt(address, port: port, isOpen ? .silent : .failed(socket.start))
+        attempts.append(Attempt(socket: socket, result: result, isOpen: isOpen))
+        if socket.start == 0 { settle(&attempts[attempts.count - 1]) }
       }
     }
   }
@@ -73,8 +67,9 @@ final class Connector {
       var list = open.map { (attempts[$0].socket.descriptor, wantsWriting: true) }
       if let witness { list.append((witness.descriptor, wantsWriting: false)) }
       // Looked at again each 100 ms, for what else may decide.
-      for event in patience.wait(list, until: patience.moment(in: max(1, min(100, limit - elapsed)))) {
-        if event.position < 0 { return }
+      let pause = max(1, min(100, limit - elapsed))
+      guard let events = patience.wait(list, until: patience.moment(in: pause)) else { return }
+      for event in events {
         if event.position == open.count { witness?.read() } else { settle(&attempts[open[event.position]]) }
       }
       // What has come meanwhile counts.
@@ -91,7 +86,7 @@ final class Connector {
     }
     if late.isEmpty { return }
     let list = late.map { (attempts[$0].socket.descriptor, wantsWriting: true) }
-    for event in patience.wait(list, until: patience.moment(in: Self.handOver)) where event.position >= 0 {
+    for event in patience.wait(list, until: patience.moment(in: Self.handOver)) ?? [] {
       settle(&attempts[late[event.position]])
     }
   }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import Netlink
 
 /// Questions to name servers and their answers (RFC 1035, 4; RFC 3596), as far as a diagnosis needs them. Pure.
 enum DNSMessage {
@@ -75,11 +74,11 @@ enum DNSMessage {
     // Without an answer, authority (AA) and recursion (RA) it only says whom else to ask: libc asks the next server.
     if answers == 0, answer.code == .success, flags & 0x0480 == 0 { answer.code = .referral }
     for _ in 0..<answers {
-      guard let (record, end) = record(bytes, offset) else {
+      guard let record = record(bytes, offset) else {
         // What does not fit is left out, as the flag says.
         return answer.isTruncated ? answer : nil
       }
-      offset = end
+      offset = record.end
       if record.owner != owner { continue }
       if record.type == RecordType.alias.rawValue, let alias = self.name(bytes, record.data.startIndex) {
         owner = alias.labels
@@ -95,18 +94,14 @@ enum DNSMessage {
     return answer
   }
 
-  private struct Record {
-    var owner: [[UInt8]]
-    var type: UInt16
-    var data: ArraySlice<UInt8>
-  }
+  private typealias Record = (owner: [[UInt8]], type: UInt16, data: ArraySlice<UInt8>, end: Int)
 
-  private static func record(_ bytes: [UInt8], _ start: Int) -> (Record, end: Int)? {
+  private static func record(_ bytes: [UInt8], _ start: Int) -> Record? {
     guard let owner = name(bytes, start), let type = number(bytes, owner.end), let length = number(bytes, owner.end + 8)
     else { return nil }
     let data = owner.end + 10
     guard data + Int(length) <= bytes.count else { return nil }
-    return (Record(owner: owner.labels, type: type, data: bytes[data..<data + Int(length)]), data + Int(length))
+    return (owner.labels, type, bytes[data..<data + Int(length)], data + Int(length))
   }
 
   /// Two bytes as a number; `nil` behind the end.
@@ -121,9 +116,9 @@ enum DNSMessage {
     guard let answer = answer(bytes, to: "", .nameServer), answer.id == id, answer.isToQuestion,
       let flags = number(bytes, 2)
     else { return nil }
-    guard answer.code == .success, flags & 0x0400 != 0, flags & 0x0080 == 0, let (first, end) = record(bytes, 17),
-      first.type == RecordType.nameServer.rawValue, let lifetime = number(bytes, end - first.data.count - 6),
-      let rest = number(bytes, end - first.data.count - 4)
+    guard answer.code == .success, flags & 0x0400 != 0, flags & 0x0080 == 0, let first = record(bytes, 17),
+      first.type == RecordType.nameServer.rawValue, let lifetime = number(bytes, first.end - first.data.count - 6),
+      let rest = number(bytes, first.end - first.data.count - 4)
     else { return false }
     return UInt32(lifetime) << 16 | UInt32(rest) == rootLifetime
   }

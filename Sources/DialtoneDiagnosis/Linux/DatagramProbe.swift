@@ -50,7 +50,7 @@ enum DatagramProbe {
   private static func socket(_ address: IPAddress, _ interface: UInt32?) -> ProbeSocket? {
     let socket = ProbeSocket(address, port: tracePort, isStream: false, interface: interface)
     if socket.start != 0 { return nil }
-    socket.forbidFragments()
+    _ = csystem_forbid_fragments(socket.descriptor, socket.address.family == .ipv6 ? AF_INET6 : AF_INET)
     return socket
   }
 
@@ -71,9 +71,8 @@ enum DatagramProbe {
       let deadline = patience.moment(in: 400)
       while true {
         let sockets = [large, small].map { ($0.descriptor, wantsWriting: false) }
-        let events = patience.wait(sockets, until: deadline)
+        guard let events = patience.wait(sockets, until: deadline) else { return nil }
         if events.isEmpty { break }
-        if events.contains(where: { $0.position < 0 }) { return nil }
         if let statement = refusal(large) {
           return statement.sender.bits == large.address.bits && statement.meaning == .portUnreachable
             ? .answered : .refused

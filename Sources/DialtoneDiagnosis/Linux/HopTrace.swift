@@ -101,8 +101,8 @@ struct HopTrace {
     let deadline = patience.moment(in: limit)
     while waitsForAll || !hasComeBeyond, !sockets.isEmpty {
       let list = descriptors
-      let events = patience.wait(list.map { ($0, wantsWriting: true) }, until: deadline)
-      if events.isEmpty || events.contains(where: { $0.position < 0 }) { break }
+      let events = patience.wait(list.map { ($0, wantsWriting: true) }, until: deadline) ?? []
+      if events.isEmpty { break }
       for event in events { take(list[event.position]) }
     }
     return hasComeBeyond

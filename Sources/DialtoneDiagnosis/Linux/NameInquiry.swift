@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CDialtoneSystem
 internal import Dialtone
-internal import DialtoneSites
-internal import Netlink
 
 /// Asks the configured name servers for one name, each by itself, to see which of them does what. Runs on a thread of
 /// its own.
@@ -19,15 +16,13 @@ struct NameInquiry {
 
   /// Finds the addresses of a name, or only whether the servers answer for the root if the name is empty.
   func evidence(_ name: String, families: [IPAddress.Family]) -> NameFinding {
+    var evidence = NameFinding(name: name.isEmpty ? "the root" : name, isRootOnly: name.isEmpty)
+    evidence.isForbidden = configuration.isForbidden
     if name.isEmpty {
-      var evidence = NameFinding(name: "the root", isRootOnly: true)
-      evidence.isForbidden = configuration.isForbidden
       evidence.servers = ask("", families: [.ipv4], &evidence.isHurried, at: configuration.servers)
       return evidence
     }
-    var evidence = NameFinding(name: name)
     evidence.rotates = configuration.rotates
-    evidence.isForbidden = configuration.isForbidden
     let known = configuration.hostsAddresses(of: name).filter { families.contains($0.family) }
     let inHosts = NameFinding(name: name, source: .hosts, addresses: known)
     if !known.isEmpty, configuration.asksHostsFirst { return inHosts }
@@ -36,11 +31,10 @@ struct NameInquiry {
       evidence.tried.append(candidate)
       let servers = ask(candidate, families: families, &evidence.isHurried, before: before, isWhole: candidate == name)
       if evidence.isHurried, !servers.contains(where: \.hasAnswered) { break }
+      let found = servers.first { !$0.addresses.isEmpty }
       // What the name itself was answered says more than what a search domain was.
-      if evidence.servers.isEmpty || candidate == name || servers.contains(where: { !$0.addresses.isEmpty }) {
-        evidence.servers = servers
-      }
-      if let found = servers.first(where: { !$0.addresses.isEmpty }) {
+      if evidence.servers.isEmpty || candidate == name || found != nil { evidence.servers = servers }
+      if let found {
         evidence.foundAs = candidate
         evidence.addresses = found.addresses
         return evidence
@@ -119,7 +113,8 @@ struct NameInquiry {
     }
     let families = configuration.options.contains("no-aaaa") && families.contains(.ipv4) ? [.ipv4] : families
     var round = NameRound(name, families, at: addresses, hasControl: hasControl, of: self)
-    if !round.converse() { isHurried = true }
+    round.converse()
+    if !round.isWhole { isHurried = true }
     return round.finished()
   }
 }

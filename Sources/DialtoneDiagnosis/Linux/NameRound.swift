@@ -44,7 +44,7 @@ struct NameRound {
   private var servers: [NameFinding.Server]
   private var conversations: [Conversation] = []
   /// Whether the time of the diagnosis was not up before the servers had theirs.
-  private var isWhole = false
+  private(set) var isWhole = false
 
   /// Begins a conversation with each server that there is a way to; the others get their reply at once.
   init(
@@ -92,9 +92,9 @@ struct NameRound {
 
   private var types: [Kind] { families.map { $0 == .ipv4 ? \.ipv4 : \.ipv6 } }
 
-  /// Sends the questions, and takes answers until all has been said or the servers have had their time. Returns `false`
-  /// if the time of the diagnosis is up before that.
-  mutating func converse() -> Bool {
+  /// Sends the questions, and takes answers until all has been said, or until the servers, or the diagnosis, have had
+  /// their time.
+  mutating func converse() {
     start = TimeSource.system.now()
     var sent = 0
     while true {
@@ -104,21 +104,18 @@ struct NameRound {
         for index in conversations.indices { send(index, isFirst: sent == 1) }
       }
       if isDone(elapsed) || elapsed >= Self.end { break }
-      if inquiry.patience.isOver { return false }
+      if inquiry.patience.isOver { return }
       let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
       // Where only the control question is open, it is not waited for so long.
       let pause = isAnswered ? min(next - elapsed, 50) : next - elapsed
       var list = conversations.map { ($0.socket.descriptor, wantsWriting: false) }
       if let witness { list.append((witness.descriptor, wantsWriting: false)) }
-      let events = inquiry.patience.wait(list, until: inquiry.patience.moment(in: max(1, pause)))
-      // The diagnosis is cancelled.
-      if events.contains(where: { $0.position < 0 }) { break }
+      guard let events = inquiry.patience.wait(list, until: inquiry.patience.moment(in: max(1, pause))) else { break }
       for event in events {
         if event.position == conversations.count { witness?.read() } else { take(event.position, event.hasError) }
       }
     }
     isWhole = true
-    return true
   }
 
   /// Whether the first server, which programs believe, has answered all there is to ask.
@@ -234,7 +231,7 @@ struct NameRound {
     let deadline = inquiry.patience.moment(in: Self.handOver)
     while sight.answerCount > conversations[index].receivedCount {
       let events = inquiry.patience.wait([(socket.descriptor, wantsWriting: false)], until: deadline)
-      guard let event = events.first, event.position == 0 else { break }
+      guard let event = events?.first else { break }
       take(index, event.hasError)
     }
     return sight.answerCount > conversations[index].receivedCount

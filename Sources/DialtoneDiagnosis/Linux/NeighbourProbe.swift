@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CDialtoneSystem
 internal import Dialtone
 internal import Netlink
 
@@ -42,19 +41,18 @@ struct NeighbourProbe {
 
   let inquiry: DiagnosisInquiry
   let patience: Patience
-  private var isSecondLook: Bool { inquiry.isSecondLook }
 
   func findings(_ witness: KernelWitness) -> [Finding] {
     // It has to look before anything is sent.
     let packets = PacketWitness()
-    var ways = inquiry.openWays.filter { !isSecondLook || inquiry.isUnsure($0.target.family) }
+    var ways = inquiry.openWays.filter { !inquiry.isSecondLook || inquiry.isUnsure($0.target.family) }
       .flatMap { $0.byEachHop(witness) }.map { Way(kernel: $0) }
     for index in ways.indices {
       guard let neighbour = ways[index].kernel.neighbour, neighbour.isResolved, let link = ways[index].kernel.link,
         let woken = DatagramProbe.wake(neighbour.address, link: link.index)
       else { continue }
       ways[index].sockets = [woken]
-      if isSecondLook {
+      if inquiry.isSecondLook {
         ways[index].sockets.append(
           ProbeSocket(neighbour.address, port: Self.port, isStream: true, interface: link.index))
       }
@@ -79,7 +77,7 @@ struct NeighbourProbe {
       }
     }
     // It has said nothing, and what the kernel has heard of it is from before.
-    let isStale = isSecondLook && !(way.isAskedAnew && neighbour.isConfirmed)
+    let isStale = inquiry.isSecondLook && !(way.isAskedAnew && neighbour.isConfirmed)
     return isStale ? .silent(address, isGateway: isGateway, wasProbed: true) : usual
   }
 
@@ -90,16 +88,13 @@ struct NeighbourProbe {
       var isOpen = false
       for index in ways.indices where !ways[index].sockets.isEmpty && !ways[index].hasAnswered {
         look(&ways[index], witness)
-        if canSee, !isSecondLook, wakeAgain(&ways[index]) {
-          start = TimeSource.system.now()
-          isOpen = true
-        } else if isAwaited(ways[index], elapsed) {
-          isOpen = true
-        }
+        let isWoken = canSee && !inquiry.isSecondLook && wakeAgain(&ways[index])
+        if isWoken { start = TimeSource.system.now() }
+        isOpen = isOpen || isWoken || isAwaited(ways[index], elapsed)
       }
       if !isOpen { return }
       // The kernel tells nobody of an entry without being asked.
-      if !patience.wait([], until: patience.moment(in: 50)).isEmpty { return }
+      if patience.wait([], until: patience.moment(in: 50)) == nil { return }
     }
   }
 
@@ -117,7 +112,7 @@ struct NeighbourProbe {
 
   private func isAwaited(_ way: Way, _ elapsed: Int64) -> Bool {
     if way.hasAnswered { return false }
-    if isSecondLook { return elapsed < Self.patient || way.isOpen && elapsed < Self.sure }
+    if inquiry.isSecondLook { return elapsed < Self.patient || way.isOpen && elapsed < Self.sure }
     if way.kernel.neighbour?.isConfirmed == true { return false }
     // A failed entry from before is asked for anew by what was sent.
     if way.state?.contains(.failed) == true { return elapsed < Self.usual }

@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Dialtone
 internal import Netlink
 
 /// Sees packets leave this machine and come in, behind its own firewall on the way out and before it on the way in
@@ -31,11 +30,11 @@ final class PacketWitness {
       if count < 0 { break }
       let isOutgoing = packet.is_outgoing != 0
       // What is for others, or for all, is no answer to this machine.
-      guard isOutgoing || packet.is_to_this_host != 0 else { continue }
-      let observed = ObservedPacket(
-        buffer.prefix(count), length: packet.length, etherType: packet.protocol,
-        isChecked: isOutgoing || packet.is_checked != 0)
-      guard let observed else { continue }
+      guard isOutgoing || packet.is_to_this_host != 0,
+        let observed = ObservedPacket(
+          buffer.prefix(count), length: packet.length, etherType: packet.protocol,
+          isChecked: isOutgoing || packet.is_checked != 0)
+      else { continue }
       record.note(observed, at: PacketRecord.Place(interface: packet.interface, isOutgoing: isOutgoing))
     }
     if csystem_lost_packets(descriptor) > 0 { record.noteLoss() }

@@ -4,7 +4,6 @@
 #if os(Linux)
 internal import CDialtoneSystem
 internal import Dialtone
-internal import DialtoneSites
 
 /// Asks over http for a name that cannot exist, at addresses that nobody has: only a network that wants a login
 /// answers. Belongs to one thread.
@@ -32,8 +31,7 @@ struct PortalProbe {
     while !(sockets.isEmpty && asked.isEmpty), TimeSource.system.now() < end {
       let list =
         sockets.map { ($0.descriptor, wantsWriting: true) } + asked.map { ($0.descriptor, wantsWriting: false) }
-      let events = patience.wait(list, until: end)
-      if events.contains(where: { $0.position < 0 }) { break }
+      guard let events = patience.wait(list, until: end) else { break }
       let ready = Set(events.map { list[$0.position].0 })
       for socket in asked where ready.contains(socket.descriptor) {
         statuses[socket.address] = socket.receive().flatMap(Self.status)

@@ -93,11 +93,6 @@ final class ProbeSocket {
 
   /// Who refused a packet; `nil` if nobody did.
   func takeRefusal() -> ConnectionRefusal? { ConnectionRefusal(takenFrom: descriptor) }
-
-  /// Has datagrams never split on the way.
-  func forbidFragments() {
-    _ = csystem_forbid_fragments(descriptor, address.family == .ipv6 ? AF_INET6 : AF_INET)
-  }
 }
 
 /// How long a diagnosis may take, and whether it is still wanted. For any thread.
@@ -117,22 +112,16 @@ final class Patience: Sendable {
   /// Nanoseconds until the time is up; never negative.
   var rest: Int64 { max(0, end - TimeSource.system.now()) }
   /// Whether the time is up, or the diagnosis cancelled.
-  var isOver: Bool { rest == 0 || !wait([], until: 0).isEmpty }
+  var isOver: Bool { rest == 0 || wait([], until: 0) == nil }
 
   /// A time of the system's clock that is this many milliseconds away, or the end.
   func moment(in milliseconds: Int64) -> Int64 {
     min(end, TimeSource.system.now().addingClamped(milliseconds * 1_000_000))
   }
 
-  /// What became of a descriptor.
-  struct Event {
-    let position: Int
-    let hasError: Bool
-  }
-
-  /// Sleeps until a descriptor is readable, writable if that is wanted, or has an error, or until a time. A
-  /// cancellation is an event at position -1.
-  func wait(_ descriptors: [(CInt, wantsWriting: Bool)], until deadline: Int64) -> [Event] {
+  /// Sleeps until a descriptor is readable, writable if that is wanted, or has an error, or until a time. `nil` if the
+  /// diagnosis is cancelled.
+  func wait(_ descriptors: [(CInt, wantsWriting: Bool)], until deadline: Int64) -> [(position: Int, hasError: Bool)]? {
     var list = descriptors.map { descriptor, wantsWriting in
       pollfd(fd: descriptor, events: Int16(POLLIN) | (wantsWriting ? Int16(POLLOUT) : 0), revents: 0)
     }
@@ -142,12 +131,9 @@ final class Patience: Sendable {
     let milliseconds = CInt(clamping: pause / 1_000_000 + (pause > 0 ? 1 : 0))
     // The call fills in the events of as many entries as it is told: none if the time is over, or a signal has come.
     _ = unsafe poll(&list, nfds_t(list.count), milliseconds)
-    return list.enumerated().compactMap { position, entry in
-      if entry.revents == 0 { return nil }
-      let events = CInt(entry.revents)
-      return Event(
-        position: position == descriptors.count ? -1 : position,
-        hasError: events & (POLLERR | POLLHUP | POLLNVAL) != 0)
+    if list.removeLast().revents != 0 { return nil }
+    return list.enumerated().filter { $0.element.revents != 0 }.map { position, entry in
+      (position, CInt(entry.revents) & (POLLERR | POLLHUP | POLLNVAL) != 0)
     }
   }
 }

@@ -75,12 +75,11 @@ struct ProxyExchange: Sendable {
 
   private func outcome(_ verdict: SiteVerdict) -> ProxyFinding.Outcome {
     let error = verdict.error ?? SiteError(.cannotConnect, "no reason is known")
-    if verdict.kind == .offline { return .unreachable(error) }
-    guard verdict.kind == .failed else { return .delivers }
-    switch verdict.stage {
-    case .name: return .unresolved
-    case .connect: return error.code == .proxyFailed ? .refuses(error) : .unreachable(error)
-    default: return .delivers
+    return switch (verdict.kind, verdict.stage) {
+    case (.offline, _): .unreachable(error)
+    case (.failed, .name): .unresolved
+    case (.failed, .connect): error.code == .proxyFailed ? .refuses(error) : .unreachable(error)
+    default: .delivers
     }
   }
 }

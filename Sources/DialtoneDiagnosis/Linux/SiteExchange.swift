@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
 
@@ -28,16 +29,17 @@ struct SiteExchange: Sendable {
       // On a line on which each answer takes so long, there was not time enough for all of them.
       let isTooSlow = inquiry.isSlow && !finding.hasLostPackets
       if finding.hasStalled, finding.isHurried || isTooSlow { return [.unasked(.http, nil, .timeIsUp)] }
-      let verdict = finding.verdict
-      // One that had so little time says nothing.
-      if finding.usual.count == 1, verdict.error?.code == .timedOut, (verdict.timings.total ?? .zero) < .seconds(1) {
-        return [.unasked(.http, nil, .timeIsUp)]
-      }
-      // A certificate and an answer stay what they are.
-      if finding.usual.count == 1, !finding.hasStalled,
-        SiteFinding.isUnconnected(verdict) || ![nil, .name].contains(verdict.stage)
-      {
-        try await tryAgain(url, &finding)
+      if finding.usual.count == 1 {
+        let verdict = finding.verdict
+        // One that had so little time says nothing.
+        let isShort = verdict.error?.code == .timedOut && (verdict.timings.total ?? .zero) < .seconds(1)
+        if isShort { return [.unasked(.http, nil, .timeIsUp)] }
+        // A certificate and an answer stay what they are.
+        let mayDiffer = SiteFinding.isUnconnected(verdict) || ![nil, .name].contains(verdict.stage)
+        // Does it fail each time?
+        for _ in 0..<2 where mayDiffer && !finding.hasStalled && rest > Self.margin * 5 {
+          try await tryUsual(url, count: 1, timeout: .nanoseconds(rest / 3), &finding)
+        }
       }
       try await tryHTTP1(url, &finding)
       return [finding.isShort ? .unasked(.http, nil, .shortage) : .site(finding)]
@@ -91,13 +93,6 @@ struct SiteExchange: Sendable {
     } else {
       finding.laterVerdicts.append(outcome.verdict)
       finding.stalls += stall(outcome)
-    }
-  }
-
-  /// Tries whether it fails each time.
-  private func tryAgain(_ url: SiteURL, _ finding: inout SiteFinding) async throws {
-    for _ in 0..<2 where rest > Self.margin * 5 {
-      try await tryUsual(url, count: 1, timeout: .nanoseconds(rest / 3), &finding)
     }
   }
 
@@ -191,6 +186,24 @@ extension DiagnosisInquiry {
     }
     try check.validate(for: url)
     return try await SiteEnvironment.system.provider.inspect(url, check)
+  }
+}
+
+extension SiteFinding.Clock {
+  /// Files that a running system changes often: the last time is one at which the clock was looked at.
+  private static let files = [
+    "/var/lib/systemd/timesync/clock", "/var/lib/NetworkManager/timestamps", "/var/log/wtmp", "/var/log/lastlog",
+    "/var/lib/dpkg/status", "/var/lib/rpm", "/etc/ld.so.cache", "/etc/resolv.conf", "/etc/hosts", "/etc/passwd",
+  ]
+
+  /// What is known now.
+  static func read(_ time: TimeSource = .system) -> SiteFinding.Clock {
+    // A path becomes a C string for the call.
+    let changes = files.map { unsafe Int64(csystem_changed($0)) }
+    let kept = csystem_clock_is_kept()
+    let last = changes.max() ?? 0
+    return SiteFinding.Clock(
+      now: time.realtime() / 1_000_000_000, isKept: kept < 0 ? nil : kept == 1, lastChange: last > 0 ? last : nil)
   }
 }
 #endif

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import CDialtoneSystem
-internal import Dialtone
+internal import DialtoneSites
 
 /// What passes on a connection that a root server has taken: a small question, and then one that fills a packet (RFC
 /// 7766). Belongs to one thread.
@@ -36,6 +35,9 @@ struct StreamTrial {
     return patience.isOver ? nil : progress?.isUnacknowledged == true ? .largeVanishes : .answered
   }
 
+  /// What the kernel knows of what was sent.
+  private var progress: StreamProgress? { StreamProgress(of: socket.descriptor) }
+
   private func ask(padding: UInt16, _ limit: Int64) -> Reply {
     let id = UInt16.random(in: 1...UInt16.max)
     guard let question = DNSMessage.question("", .nameServer, id: id, wantsRecursion: false, padding: padding),
@@ -43,8 +45,7 @@ struct StreamTrial {
     else { return .reset }
     let deadline = patience.moment(in: limit)
     var bytes: [UInt8] = []
-    while let event = patience.wait([(socket.descriptor, wantsWriting: false)], until: deadline).first {
-      if event.position < 0 { break }
+    while patience.wait([(socket.descriptor, wantsWriting: false)], until: deadline)?.isEmpty == false {
       guard let more = socket.receive() else { return .reset }
       if more.isEmpty { return .end }
       bytes += more
@@ -52,14 +53,6 @@ struct StreamTrial {
       return DNSMessage.isOfRoot(Array(bytes[2..<2 + Int(length)]), id: id) == true ? .answer : .other
     }
     return .silence
-  }
-
-  /// What the kernel knows of what was sent.
-  private var progress: (isUnacknowledged: Bool, isUnsent: Bool)? {
-    var progress = csystem_stream_progress()
-    // The call fills in the structure.
-    guard unsafe csystem_stream_progress(socket.descriptor, &progress) == 0 else { return nil }
-    return (progress.unacknowledged > 0 && progress.sent_again > 0, progress.unacknowledged == 0 && progress.unsent > 0)
   }
 }
 #endif

@@ -9,8 +9,6 @@ internal import Netlink
 
 /// What the system, and whom it reaches, tell. Every diagnosis has its findings from here unless it is given others.
 public struct SystemEvidence: EvidenceSource {
-  init() {}
-
   /// Finds out what a question asks, on a thread of its own if that blocks.
   public func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
     switch question {
@@ -79,8 +77,7 @@ struct SystemQuestion {
       }
     } catch {
       if question != .way { return [] }
-      let addresses = ReachabilityTarget.internet.explainedAddresses(.init())
-      return addresses.filter { inquiry.families.contains($0.family) }.map {
+      return standIns.filter { inquiry.families.contains($0.family) }.map {
         .kernel(KernelFinding(.link(.denied), target: $0))
       }
     }
@@ -89,12 +86,10 @@ struct SystemQuestion {
   // MARK: Names
 
   private func names(_ witness: KernelWitness) -> NameFinding {
-    let resolver = ResolverConfiguration()
     // Programs ask for names by any interface.
-    var path = inquiry.path(.udp, port: 53)
-    path.interface = nil
+    let path = inquiry.path(.udp, port: 53, byAny: true)
     let nameInquiry = NameInquiry(
-      configuration: resolver, patience: patience, interface: inquiry.configuration.interface
+      configuration: ResolverConfiguration(), patience: patience, interface: inquiry.configuration.interface
     ) { witness.evidence($0, path) }
     switch inquiry.subject.host {
     case .address(let address): return NameFinding(name: address.description, source: .literal, addresses: [address])
@@ -154,9 +149,11 @@ struct SystemQuestion {
 
   // MARK: The kernel
 
+  /// Addresses of the Internet that stand in for what is not known.
+  private var standIns: [IPAddress] { ReachabilityTarget.internet.explainedAddresses(.init()) }
+
   private func ways(_ witness: KernelWitness) -> [Finding] {
-    var addresses = inquiry.addresses
-    if addresses.isEmpty { addresses = ReachabilityTarget.internet.explainedAddresses(.init()) }
+    let addresses = inquiry.addresses.isEmpty ? standIns : inquiry.addresses
     return inquiry.families.flatMap { family -> [Finding] in
       let ways = addresses.lazy.filter { $0.family == family }.prefix(ConnectionProbe.addressLimit).map { address in
         KernelFindings.findings(witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first)))
@@ -192,9 +189,7 @@ struct SystemQuestion {
     guard let endpoint = peer.endpoint.map({ IPAddress($0) }) else {
       return .known(endpoint: nil, port: 0, handshakeAge: age, beneath: nil)
     }
-    // By any interface.
-    var outer = inquiry.path(.udp, port: peer.port)
-    outer.interface = nil
+    var outer = inquiry.path(.udp, port: peer.port, byAny: true)
     outer.mark = device.mark
     let beneath = KernelFindings.findings(witness.evidence(endpoint, outer)).first(where: \.isFault)
     return .known(endpoint: endpoint, port: peer.port, handshakeAge: age, beneath: beneath)
@@ -214,9 +209,12 @@ extension DiagnosisInquiry {
   /// How much time is left.
   var rest: Duration { .nanoseconds(max(0, deadline - TimeSource.system.now())) }
 
-  func path(_ transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16?) -> ReachabilityConfiguration {
+  /// A way for packets to a port, by the interface that counts or by any.
+  func path(
+    _ transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16?, byAny: Bool = false
+  ) -> ReachabilityConfiguration {
     var path = ReachabilityConfiguration()
-    path.interface = configuration.interface
+    path.interface = byAny ? nil : configuration.interface
     path.transport = transport
     path.port = port
     return path

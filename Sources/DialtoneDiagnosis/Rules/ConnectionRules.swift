@@ -53,9 +53,10 @@ enum ConnectionRules {
     }
   }
 
+  private typealias Attempt = ConnectionFinding.Attempt
   private typealias Judgement = (ConnectionMeaning, DiagnosisStep.Outcome, DiagnosisCause?)
 
-  private static func judge(_ finding: ConnectionFinding) -> (Judgement, ConnectionFinding.Attempt?) {
+  private static func judge(_ finding: ConnectionFinding) -> (Judgement, Attempt?) {
     if let working = finding.attempts.first(where: \.isAccepted) { return judge(finding, beside: working) }
     guard let attempt = finding.attempts.max(by: { weight($0) < weight($1) }) else {
       return ((.untried, .skipped, nil), nil)
@@ -63,7 +64,7 @@ enum ConnectionRules {
     return (judge(finding, attempt), attempt)
   }
 
-  private static func judge(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) -> Judgement {
+  private static func judge(_ finding: ConnectionFinding, _ attempt: Attempt) -> Judgement {
     // What waits for the neighbour's answer has not left yet.
     if attempt.sight?.hasLeft == false, attempt.outcome == .reset || attempt.outcome == .silent && !finding.isHurried {
       return (.neverLeaves, .fault, .localFirewall)
@@ -76,26 +77,23 @@ enum ConnectionRules {
       return finding.hasListener(for: attempt)
         ? (.refusedBefore, .fault, .localFirewall) : (.refused, .fault, .refused)
     case .refused(let statement): return judge(finding, attempt, statement)
-    case .failed(let errno):
-      switch errno {
-      // Netfilter's verdict on a segment does not come to connect(2): it is a policy of IPsec, or BPF, that forbids it,
-      // unless a filter of system calls does.
-      case EPERM where !finding.hasCallFilter: return (.forbidden, .fault, .localFirewall)
-      case EPERM, EAFNOSUPPORT: return (.cannotSend(errno: errno), .fault, .denied)
-      // A rule that prohibits, perhaps by what the kernel was not asked about, such as the port that packets come from.
-      case EACCES: return (.cannotSend(errno: errno), .fault, .ruleRefuses)
-      case ENETUNREACH, EHOSTUNREACH: return (.cannotSend(errno: errno), .fault, .noRoute)
-      // Others are about this machine, such as a lack of ports, and no cause is named.
-      default: return (.cannotSend(errno: errno), .fault, nil)
-      }
+    // Netfilter's verdict on a segment does not come to connect(2): it is a policy of IPsec, or BPF, that forbids it,
+    // unless a filter of system calls does.
+    case .failed(EPERM) where !finding.hasCallFilter: return (.forbidden, .fault, .localFirewall)
+    case .failed(let errno): return (.cannotSend(errno: errno), .fault, causes[errno])
     case .silent: return judgeSilence(finding, attempt)
     }
   }
 
+  /// What the system's refusal is the sign of. Other errors are about this machine, such as a lack of ports.
+  private static let causes: [CInt: DiagnosisCause] = [
+    EPERM: .denied, EAFNOSUPPORT: .denied, ENETUNREACH: .noRoute, EHOSTUNREACH: .noRoute,
+    // A rule that prohibits, perhaps by what the kernel was not asked about, such as the port that packets come from.
+    EACCES: .ruleRefuses,
+  ]
+
   /// What a family with a connection has beside it.
-  private static func judge(
-    _ finding: ConnectionFinding, beside working: ConnectionFinding.Attempt
-  ) -> (Judgement, ConnectionFinding.Attempt) {
+  private static func judge(_ finding: ConnectionFinding, beside working: Attempt) -> (Judgement, Attempt) {
     for attempt in finding.attempts {
       let failures = attempt.tries.count { !$0.isAccepted }
       if failures > 0, failures < attempt.tries.count {
@@ -115,7 +113,7 @@ enum ConnectionRules {
   }
 
   private static func judge(
-    _ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt, _ statement: NetworkStatement
+    _ finding: ConnectionFinding, _ attempt: Attempt, _ statement: NetworkStatement
   ) -> Judgement {
     if !statement.isOwn { return (.statement(statement), .fault, cause(of: statement, from: attempt.address)) }
     // What a route to this machine itself leads to; a filter has other words.
@@ -127,12 +125,12 @@ enum ConnectionRules {
     return neighbourSilent(finding, attempt)
   }
 
-  private static func neighbourSilent(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) -> Judgement {
+  private static func neighbourSilent(_ finding: ConnectionFinding, _ attempt: Attempt) -> Judgement {
     finding.gateway.map { (.gatewaySilent($0), .fault, .gatewaySilent) }
       ?? (.hostAbsent(attempt.address), .fault, .hostAbsent)
   }
 
-  private static func judgeSilence(_ finding: ConnectionFinding, _ attempt: ConnectionFinding.Attempt) -> Judgement {
+  private static func judgeSilence(_ finding: ConnectionFinding, _ attempt: Attempt) -> Judgement {
     if let other = attempt.sight?.otherWay { return (.otherWay(interface: other), .fault, .localFirewall) }
     if attempt.sight?.hasReturned == true { return (.answersDropped, .fault, .localFirewall) }
     if finding.isDatagramForbidden, attempt.sight?.hasLeft != true {
@@ -149,13 +147,12 @@ enum ConnectionRules {
   }
 
   /// How much an attempt says: a refusal says more than silence.
-  private static func weight(_ attempt: ConnectionFinding.Attempt) -> Int {
+  private static func weight(_ attempt: Attempt) -> Int {
     switch attempt.outcome {
-    case .accepted: 4
     case .refused: 3
     case .reset: 2
     case .failed: 1
-    case .silent: 0
+    default: 0
     }
   }
 }

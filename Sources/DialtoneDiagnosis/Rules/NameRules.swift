@@ -31,14 +31,8 @@ enum NameMeaning: Hashable, Sendable {
   case neverAsked
   /// Servers know it, and programs get no answer.
   case lostInSystem(server: IPAddress, milliseconds: Double?)
-  case needsTCP(IPAddress)
-  case mismatched(IPAddress)
-  case says(NameFinding.ResponseCode, server: IPAddress)
-  case forbidden
-  case dropped
-  case noWay(server: IPAddress, KernelFinding)
-  case refused(server: IPAddress, NetworkStatement)
-  case cannotSend(server: IPAddress, errno: Int32)
+  /// No address came, and this from a server, or in its place.
+  case only(NameFinding.Reply, of: IPAddress)
   /// This user may not read resolv.conf(5).
   case unreadable
   case noServer
@@ -53,14 +47,14 @@ enum NameRules {
   /// `gateways` are the routers of this machine. `isBeyondHeard`: whether somebody beyond them has answered.
   static func read(_ finding: NameFinding, gateways: Set<IPAddress> = [], isBeyondHeard: Bool = false) -> Reading {
     var (meaning, outcome, cause) = judge(finding)
-    if case .refused(_, let statement) = meaning {
+    if case .only(.refused(let statement), _) = meaning {
       // This machine's own router finds nobody to hand its packets on to.
       if statement.meaning == .hostUnreachable, gateways.contains(statement.sender) { cause = .routerNoRoute }
       // The way on is there: it is this server that nobody knows a way to.
       if cause == .routerNoRoute, isBeyondHeard { cause = .nameServerSilent }
     }
     let charge: Charge? =
-      if case .noWay(_, let fault) = meaning {
+      if case .only(.noWay(let fault), _) = meaning {
         // What stops the question is what the kernel says of it.
         Reading.readings([.kernel(fault)]).first?.charge
       } else {
@@ -69,6 +63,7 @@ enum NameRules {
     return Reading(.name(finding), outcome, .name(meaning), charge: charge)
   }
 
+  private typealias Server = NameFinding.Server
   private typealias Judgement = (NameMeaning, DiagnosisStep.Outcome, DiagnosisCause?)
 
   private static func judge(_ finding: NameFinding) -> Judgement {
@@ -101,9 +96,7 @@ enum NameRules {
     return judgeUnfound(finding, silent)
   }
 
-  private static func judge(
-    _ finding: NameFinding, _ found: NameFinding.Server, _ silent: [NameFinding.Server]
-  ) -> Judgement {
+  private static func judge(_ finding: NameFinding, _ found: Server, _ silent: [Server]) -> Judgement {
     let control = found.control?.addresses ?? []
     let comparable = found.addresses.filter { $0.family == control.first?.family }
     if !comparable.isEmpty, comparable.allSatisfy(control.contains) {
@@ -111,7 +104,7 @@ enum NameRules {
     }
     if found.addresses.allSatisfy(\.isUnspecified) { return (.nobodysByServer(found.address), .fault, .nameWrong) }
     if let no = finding.denier, let code = no.denial {
-      if !no.saysUnknown { return (.says(code, server: no.address), .fault, .nameServerRefuses) }
+      if !no.saysUnknown { return (.only(.answer(code, []), of: no.address), .fault, .nameServerRefuses) }
       return (.unknownToFirst(no.address, knownTo: found.address), .fault, finding.rotates ? .unreliable : .nameUnknown)
     }
     // Silent servers and types explain by themselves why programs wait.
@@ -145,38 +138,40 @@ enum NameRules {
     }
   }
 
-  private static func judgeUnfound(_ finding: NameFinding, _ silent: [NameFinding.Server]) -> Judgement {
+  private static func judgeUnfound(_ finding: NameFinding, _ silent: [Server]) -> Judgement {
     let servers = finding.servers
     if finding.isForbidden { return (.unreadable, .fault, .denied) }
     if let unknown = servers.first(where: \.saysUnknown), !finding.isRootOnly {
       let exists = unknown.knowsAlias || unknown.replies.allSatisfy { $0.code != .nameError }
       return (.unknown(server: unknown.address, exists: exists), .fault, .nameUnknown)
     }
-    if let long = servers.first(where: \.needsTCP) { return (.needsTCP(long.address), .fault, .nameServerSilent) }
+    if let long = servers.first(where: \.needsTCP) {
+      return (.only(.truncated, of: long.address), .fault, .nameServerSilent)
+    }
     if let no = servers.first(where: { $0.saysNo || finding.isRootOnly && $0.hasAnswered }),
       let code = no.replies.compactMap(\.code).first
     {
-      return (.says(code, server: no.address), .fault, .nameServerRefuses)
+      return (.only(.answer(code, []), of: no.address), .fault, .nameServerRefuses)
     }
-    for (reply, meaning) in [(NameFinding.Reply.forbidden, NameMeaning.forbidden), (.dropped, .dropped)]
-    where !servers.isEmpty && servers.allSatisfy({ $0.replies.contains(reply) }) {
-      return (meaning, .fault, .localFirewall)
+    for reply in [NameFinding.Reply.forbidden, .dropped] {
+      guard let first = servers.first, servers.allSatisfy({ $0.replies.contains(reply) }) else { continue }
+      return (.only(reply, of: first.address), .fault, .localFirewall)
     }
     if let wrong = servers.first(where: { $0.replies.contains(.mismatched) }) {
-      return (.mismatched(wrong.address), .fault, .nameServerRefuses)
+      return (.only(.mismatched, of: wrong.address), .fault, .nameServerRefuses)
     }
     // If one cannot be asked and another is silent, programs wait for the silent one.
     if silent.isEmpty {
       for (server, reply) in servers.flatMap({ server in server.replies.map { (server.address, $0) } }) {
         switch reply {
-        case .noWay(let fault): return (.noWay(server: server, fault), .fault, nil)
+        case .noWay: return (.only(reply, of: server), .fault, nil)
         case .refused(let statement):
-          return (.refused(server: server, statement), .fault, cause(of: statement, from: server))
+          return (.only(reply, of: server), .fault, cause(of: statement, from: server))
         case .failed(let errno):
           // An address without its interface is a mistake of the file (EINVAL).
           let cause: DiagnosisCause? =
             [EPERM, EAFNOSUPPORT].contains(errno) ? .denied : errno == EINVAL ? .nameServerRefuses : nil
-          return (.cannotSend(server: server, errno: errno), .fault, cause)
+          return (.only(reply, of: server), .fault, cause)
         default: continue
         }
       }

@@ -39,6 +39,11 @@ struct Reading: Hashable, Sendable {
   var isFault: Bool { outcome == .fault }
   /// Whether packets come from an address of another interface or network, and nobody beyond the router answers them.
   var isForeignSource: Bool { kind == .source && charge == Charge(.noAddress, nil) }
+  /// Whether the target itself says that it is not reachable.
+  var isOfTarget: Bool {
+    guard case .connection(.statement(let statement), let attempt?) = meaning else { return false }
+    return statement.sender.bits == attempt.address.bits
+  }
 
   /// Reads findings. What one says may depend on the others.
   static func readings(_ findings: [Finding]) -> [Reading] {
@@ -142,13 +147,8 @@ struct Reading: Hashable, Sendable {
       let isAccepted = connection.attempts.contains(where: \.isAccepted)
       if isAccepted { connected.insert(connection.family) }
       guard connection.gateway != nil else { return }
-      if isAccepted {
-        answeredBeyond.insert(connection.family)
-        hasAnswerFromBeyond = true
-        return
-      }
-      hasSilenceBeyond = true
-      if connection.attempts.contains(where: { $0.tries.contains(.reset) }) { hasAnswerFromBeyond = true }
+      if isAccepted { answeredBeyond.insert(connection.family) } else { hasSilenceBeyond = true }
+      if isAccepted || connection.attempts.contains(where: { $0.tries.contains(.reset) }) { hasAnswerFromBeyond = true }
     }
 
     private mutating func note(_ name: NameFinding) {
@@ -175,61 +175,49 @@ struct Reading: Hashable, Sendable {
   private static func judge(_ finding: KernelFinding, _ context: Context) -> Judgement {
     let family = finding.target.family
     switch finding.result {
-    case .link(let link): return judge(link, isHeard: context.isHeard(family))
-    case .address(.works), .address(.notNeeded), .rule(.passes), .rule(.none), .source(.address): return (.ok, nil)
-    case .address(.deprecated): return (.doubtful, nil)
+    case .link(.works), .link(.loopback), .address(.works), .address(.notNeeded), .rule(.passes), .rule(.none),
+      .source(.address), .neighbour(.answers), .neighbour(.answered):
+      return (.ok, nil)
+    case .link(.failsAmongOthers), .link(.unclear), .address(.deprecated), .neighbour(.asked): return (.doubtful, nil)
+    case .rule(.unknown), .source(.unknown), .neighbour(.unknown), .neighbour(.notAsked), .neighbour(.none):
+      return (.skipped, nil)
+    // Who has been heard was heard over it.
+    case .link(.fails(_, .dormant, _)) where context.isHeard(family): return (.doubtful, nil)
+    // Each reason of a link is a cause, by the same identifier.
+    case .link(.fails(_, let reason, _)):
+      return (.fault, reason.isOfLink ? DiagnosisCause(identifier: reason.identifier) : nil)
+    case .link(.missing): return (.fault, .noInterface)
+    case .link(.loopbackDown): return (.fault, .loopbackDown)
+    case .link(.denied): return (.fault, .denied)
     case .address(.onPort): return context.isHeard(family) ? (.doubtful, nil) : (.fault, .noAddress)
     case .address(.missing), .address(.linkLocal), .address(.tentative), .source(.missing): return (.fault, .noAddress)
     case .address(.duplicate): return (.fault, .duplicateAddress)
     case .rule(.refuses): return (.fault, .ruleRefuses)
-    case .rule(.unknown), .source(.unknown): return (.skipped, nil)
     // Nothing has got out by it, nor been redirected by netfilter.
     case .route(.leads) where finding.leadsNowhere && !context.connected.contains(family):
       return (.fault, .routeRefuses)
     case .route(.leads): return (.ok, nil)
-    case .route(.missing): return (.fault, .noRoute)
+    case .route(.missing), .source(.refused): return (.fault, .noRoute)
     case .route(.refuses), .route(.unexplained): return (.fault, .routeRefuses)
     case .route(.dead): return (.fault, .routeDead)
     // Nobody may have a way back to it.
     case .source(.foreign), .source(.otherNetwork):
       return context.isSilent(family) ? (.fault, .noAddress) : (.doubtful, nil)
-    case .source(.refused): return (.fault, .noRoute)
-    case .neighbour(let neighbour):
-      // It may have no way back to such an address, and answers ARP all the same.
-      let isExcused = context.foreignSources.contains(family) && finding.evidence?.wasNeighbourThere == true
-      let isHeard = context.answeredBeyond.contains(family) && !context.areConnectionsSilent
-      // IPv6 passes over a router that does not answer.
-      let isShared = family == .ipv4 && finding.evidence?.route.map { $0.hops.count > 1 } ?? false
-      return judge(neighbour, isHeardBeyond: isExcused || isHeard, isShared)
+    case .neighbour(.silent(_, let isGateway, _)): return judgeSilence(finding, isGateway, context)
+    case .neighbour(.stopped): return (.fault, .localFirewall)
     }
   }
 
-  private static func judge(_ link: KernelFinding.Link, isHeard: Bool) -> Judgement {
-    switch link {
-    case .works, .loopback: (.ok, nil)
-    case .failsAmongOthers, .unclear: (.doubtful, nil)
-    // Who has been heard was heard over it.
-    case .fails(_, .dormant, _) where isHeard: (.doubtful, nil)
-    // Each reason of a link is a cause, by the same identifier.
-    case .fails(_, let reason, _): (.fault, reason.isOfLink ? DiagnosisCause(identifier: reason.identifier) : nil)
-    case .missing: (.fault, .noInterface)
-    case .loopbackDown: (.fault, .loopbackDown)
-    case .denied: (.fault, .denied)
-    }
-  }
-
-  private static func judge(_ neighbour: KernelFinding.Neighbour, isHeardBeyond: Bool, _ isShared: Bool) -> Judgement {
-    switch neighbour {
-    case .answers, .answered: (.ok, nil)
-    // Of several routers, the others may have led to who was heard.
-    case .silent(_, isGateway: true, _) where isHeardBeyond && isShared: (.doubtful, .gatewaySilent)
-    // An entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.
-    case .silent where isHeardBeyond: (.doubtful, nil)
-    case .silent(_, let isGateway, _): (.fault, isGateway ? .gatewaySilent : .hostAbsent)
-    case .stopped: (.fault, .localFirewall)
-    case .asked: (.doubtful, nil)
-    case .unknown, .notAsked, .none: (.skipped, nil)
-    }
+  private static func judgeSilence(_ finding: KernelFinding, _ isGateway: Bool, _ context: Context) -> Judgement {
+    let family = finding.target.family
+    // It may have no way back to such an address, and answers ARP all the same.
+    let isExcused = context.foreignSources.contains(family) && finding.evidence?.wasNeighbourThere == true
+    let isHeard = context.answeredBeyond.contains(family) && !context.areConnectionsSilent
+    if !isExcused, !isHeard { return (.fault, isGateway ? .gatewaySilent : .hostAbsent) }
+    // Of several routers, the others may have led to who was heard. IPv6 passes over a router that does not answer.
+    let isShared = family == .ipv4 && finding.evidence?.route.map { $0.hops.count > 1 } ?? false
+    // Else an entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.
+    return (.doubtful, isGateway && isShared ? .gatewaySilent : nil)
   }
 
   // MARK: Tunnels, large packets, the proxy

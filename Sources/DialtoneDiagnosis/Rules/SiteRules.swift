@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dialtone
 internal import DialtoneSites
 
 /// What is said of an exchange with the site.

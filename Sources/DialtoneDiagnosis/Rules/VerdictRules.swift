@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import DialtoneSites
 
 /// What the rules come to.
 enum Conclusion: Hashable, Sendable {
@@ -75,7 +74,8 @@ struct VerdictRules {
       return !workingFamilies.contains { $0 != family }
     }
     if var first = nearest(counting) {
-      if isSilence(first) {
+      // If it is only that nothing behind the router answered.
+      if [.name(.silent), .beyond(.nothing), .beyond(.silent)].contains(first.meaning) {
         if let router = unansweringRouter {
           return .wrong(Charge(.gatewaySilent, nil), Conclusion.Ground(reading: router))
         }
@@ -151,11 +151,7 @@ struct VerdictRules {
 
   /// Whether the target itself seems to refuse connections, so that packets come to it and back.
   private func isOfTarget(_ reading: Reading) -> Bool {
-    switch reading.meaning {
-    case .connection(.refused, _): true
-    case .connection(.statement(let statement), let attempt?): statement.sender.bits == attempt.address.bits
-    default: false
-    }
+    if case .connection(.refused, _) = reading.meaning { true } else { reading.isOfTarget }
   }
 
   // MARK: Families
@@ -215,10 +211,8 @@ struct VerdictRules {
 
   /// Whether all name servers are in one family, and none has answered: then that family is the reason.
   private func areNamesAskedOnly(by family: IPAddress.Family?) -> Bool {
-    for case .name(let name) in findings where !name.servers.isEmpty && name.addresses.isEmpty {
-      return name.servers.allSatisfy { !$0.hasAnswered && $0.address.family == family }
-    }
-    return false
+    let asked = findings.lazy.compactMap(\.name).first { !$0.servers.isEmpty && $0.addresses.isEmpty }
+    return asked?.servers.allSatisfy { !$0.hasAnswered && $0.address.family == family } ?? false
   }
 
   /// Whether it explains a fault that nobody beyond the router answers in a family alone.
@@ -243,11 +237,6 @@ struct VerdictRules {
     return readings.first { if case .neighbour(.asked(_, true))? = $0.finding.kernel?.result { true } else { false } }
   }
 
-  /// Whether a fault is only that nothing behind the router answered.
-  private func isSilence(_ fault: Reading) -> Bool {
-    [.name(.silent), .beyond(.nothing), .beyond(.silent)].contains(fault.meaning)
-  }
-
   /// Whether a connection was made although a fault stands before it: then the fault cannot be all there is.
   private func isContradicted(_ fault: Reading) -> Bool {
     readings.contains { reading in
@@ -266,7 +255,7 @@ struct VerdictRules {
     case _ where fault.isForeignSource: return rank(.beyond) + 1
     case (_, .connection(.gatewaySilent, _)): return rank(.neighbour)
     // That this machine has no way to a name server is its own matter.
-    case (_, .name(.noWay)): return rank(.route)
+    case (_, .name(.only(.noWay, _))): return rank(.route)
     // A network that lets nothing but its proxy through is silent otherwise, as one is whose name server lies until
     // somebody logs in.
     case (_, .beyond(.nothing)): return rank(.beyond) + 2

@@ -96,7 +96,9 @@ public struct ConnectionFinding: Hashable, Sendable {
 }
 
 extension ConnectionFinding.Outcome {
-  var isAccepted: Bool { if case .accepted = self { true } else { false } }
+  /// How long a connection took that was made.
+  var milliseconds: Double? { if case .accepted(let milliseconds) = self { milliseconds } else { nil } }
+  var isAccepted: Bool { milliseconds != nil }
 }
 
 extension ConnectionFinding.Attempt {

@@ -19,8 +19,7 @@ public struct DiagnosisConfiguration: Sendable {
   public var trust: SiteTrust = .system
 
   /// Whether root servers of the DNS may be asked if names or the target fail, or if the target is the Internet. It
-  /// tells
-  /// a dead uplink from dead name servers and targets.
+  /// tells a dead uplink from dead name servers and targets.
   public var asksBeyondRouter = true
 
   /// States that you have seen of the target, the oldest first: what changed in the last minute is told as a step.

@@ -125,11 +125,9 @@ struct Success: Hashable, Sendable {
     case (.site, .site(let site)) where !site.isAnsweredForAll:
       return site.usual.first(where: SiteFinding.isGood).map { .site($0) }
     case (.host, .connection(let connection)):
-      for attempt in connection.attempts {
-        guard case .accepted(let milliseconds) = attempt.outcome else { continue }
-        return .connection(attempt.address, port: attempt.port, milliseconds: milliseconds)
-      }
-      return nil
+      return connection.attempts.lazy.compactMap { attempt in
+        attempt.outcome.milliseconds.map { .connection(attempt.address, port: attempt.port, milliseconds: $0) }
+      }.first
     case (.internet, .beyond(let beyond))
     where [nil, .answered].contains(beyond.connection) && beyond.stopsSites == nil:
       return beyond.questions.first { $0.outcome == .answer }.map { .beyond($0.server) }

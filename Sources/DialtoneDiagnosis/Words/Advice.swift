@@ -25,7 +25,7 @@ enum Advice {
     case .noRoute: return addRoute(evidence)
     case .routeRefuses, .routeDead: return seeRoute(evidence)
     case .ruleRefuses: return "See the rules: \(ip(evidence)) rule"
-    case .hostAbsent where isOfItself(reading):
+    case .hostAbsent where reading.isOfTarget:
       return "Ask who runs the target: what it leads to is off, or its firewall says so."
     case .gatewaySilent, .hostAbsent: return findNeighbour(cause, evidence)
     case .uplinkDown, .routerNoRoute: return "Look at the router's WAN light, or call the provider."
@@ -48,8 +48,19 @@ enum Advice {
     case .familyBroken where Set(reading.finding.connection?.attempts.map(\.address.family) ?? []).count == 1:
       return "Ask who runs the router, or the provider, why it ends there."
     case .familyBroken: return "Use the other family meanwhile, with -4 or -6."
-    case .localFirewall: return localFirewall(reading)
-    case .tunnelSilent: return tunnel(reading)
+    case .localFirewall:
+      if case .connection(.otherWay(let interface), _) = reading.meaning {
+        return "See the reverse path filter: sysctl \(shell("net.ipv4.conf.\(interface).rp_filter"))"
+      }
+      // EPERM may be netfilter's, IPsec's or BPF's, and does not say whose it is.
+      return "Find it: nft list ruleset; ip xfrm policy; tc -s qdisc; systemctl show -p IPAddressDeny '*.service'"
+    case .tunnelSilent:
+      return switch (reading.finding, reading.meaning) {
+      case (.tunnel(let tunnel), _): "Check the keys, the endpoint and the peer: wg show \(shell(tunnel.interface))"
+      case (_, .connection(.tunnelSilent(let tunnel), _)), (_, .beyond(.tunnelSilent(let tunnel))):
+        "Restart the tunnel \(shell(tunnel)), and check its other end."
+      default: nil
+      }
     case .pathMTU:
       let name = link?.name ?? device
       return "Lower the MTU, to IPv6's least at first: ip link set dev \(name.map(shell) ?? "NAME") mtu 1280"
@@ -81,7 +92,7 @@ enum Advice {
     case (.kernel(let kernel), _): kernel.evidence
     case (.tunnel(let tunnel), _):
       if case .known(_, _, _, let beneath) = tunnel.peer { beneath?.evidence } else { nil }
-    case (_, .name(.noWay(_, let fault))): fault.evidence
+    case (_, .name(.only(.noWay(let fault), _))): fault.evidence
     default: nil
     }
   }
@@ -100,12 +111,6 @@ enum Advice {
     }
   }
 
-  /// Whether the target itself says that it is not reachable.
-  private static func isOfItself(_ reading: Reading) -> Bool {
-    guard case .connection(.statement(let statement), let attempt?) = reading.meaning else { return false }
-    return statement.sender.bits == attempt.address.bits
-  }
-
   /// Whether a name leads to this machine, and not only an address or the name that means it.
   private static func isLedAstray(_ reading: Reading, _ target: String) -> Bool {
     guard let connection = reading.finding.connection else { return false }
@@ -121,6 +126,7 @@ enum Advice {
   private static func act(on cause: DiagnosisCause, _ link: KernelEvidence.LinkFacts?, _ named: String?) -> String? {
     guard let name = (link?.name ?? named).map(shell) else { return nil }
     let manager = link?.manager
+    let connect = manager == .networkManager ? "nmcli device connect \(name)" : nil
     switch cause {
     case .linkDown:
       switch manager {
@@ -130,9 +136,7 @@ enum Advice {
       case .dhcpcd, .wpaSupplicant, nil: return "ip link set dev \(name) up"
       }
     case .noCarrier:
-      if link?.kind == .wifi {
-        return manager == .networkManager ? "nmcli device connect \(name)" : "wpa_cli -i \(name) reconnect"
-      }
+      if link?.kind == .wifi { return connect ?? "wpa_cli -i \(name) reconnect" }
       if link?.infoKind == "bridge" { return "See its ports: bridge link show | grep \(name)" }
       if link?.kind == .tunnel { return "Start the program that serves the tunnel \(name)." }
       if link?.infoKind == "macvlan" { return "See what holds it down: ip -d link show dev \(name)" }
@@ -142,9 +146,7 @@ enum Advice {
       return "See why \(who) does not let \(name) in: wpa_cli -i \(name) status"
     case .radioBlocked:
       return "Switch the radio on, or: rfkill unblock \(link?.kind == .cellular ? "wwan" : "wifi")"
-    default:
-      return manager == .networkManager
-        ? "nmcli device connect \(name)" : "Start a session: mmcli -m any --simple-connect"
+    default: return connect ?? "Start a session: mmcli -m any --simple-connect"
     }
   }
 
@@ -158,9 +160,20 @@ enum Advice {
     if let links = evidence?.candidates, links.count > 1 {
       return "Start a DHCP client on the interface that leads to the router, one of \(Words.list(links.map(\.name)))"
     }
-    guard let link = evidence?.likeliestLink else { return nil }
+    guard let evidence, let link = evidence.likeliestLink else { return nil }
     if let bridge = link.bridge { return "Move the address to the bridge: ip address add ADDRESS dev \(shell(bridge))" }
-    return giveAddress(link, evidence?.target.family)
+    let (name, isIPv6) = (shell(link.name), evidence.target.family == .ipv6)
+    // IPv6 needs as much (RFC 8200, 5).
+    if isIPv6, link.mtu ?? 1_280 < 1_280 { return "Raise the MTU: ip link set dev \(name) mtu 1280" }
+    return switch link.manager {
+    case .networkManager: "nmcli device connect \(name)"
+    case .networkd: "networkctl renew \(name)"
+    case .dhcpcd: "dhcpcd -n \(name)"
+    case .ifupdown: "ifdown \(name) && ifup \(name)"
+    case _ where isIPv6:
+      "See whether IPv6 is on: sysctl net.ipv6.conf.\(name).disable_ipv6; or: ip address add ADDRESS/64 dev \(name)"
+    case .wpaSupplicant, nil: "Start a DHCP client on \(name), or: ip address add ADDRESS/24 dev \(name)"
+    }
   }
 
   private static func seeRoute(_ evidence: KernelEvidence?) -> String? {
@@ -178,21 +191,6 @@ enum Advice {
       : "Switch the router on, or check its address\(name.map { " and the cable of \($0)" } ?? "")."
   }
 
-  private static func giveAddress(_ link: KernelEvidence.LinkFacts, _ family: IPAddress.Family?) -> String {
-    let name = shell(link.name)
-    // IPv6 needs as much (RFC 8200, 5).
-    if family == .ipv6, link.mtu ?? 1_280 < 1_280 { return "Raise the MTU: ip link set dev \(name) mtu 1280" }
-    return switch link.manager {
-    case .networkManager: "nmcli device connect \(name)"
-    case .networkd: "networkctl renew \(name)"
-    case .dhcpcd: "dhcpcd -n \(name)"
-    case .ifupdown: "ifdown \(name) && ifup \(name)"
-    case _ where family == .ipv6:
-      "See whether IPv6 is on: sysctl net.ipv6.conf.\(name).disable_ipv6; or: ip address add ADDRESS/64 dev \(name)"
-    case .wpaSupplicant, nil: "Start a DHCP client on \(name), or: ip address add ADDRESS/24 dev \(name)"
-    }
-  }
-
   private static func addRoute(_ evidence: KernelEvidence?) -> String {
     let ip = ip(evidence)
     switch evidence?.unusedRoute {
@@ -201,23 +199,6 @@ enum Advice {
     case nil:
       let device = evidence?.likeliestLink.map { " dev \(shell($0.name))" } ?? ""
       return "Add a route: \(ip) route add default via ROUTER\(device)"
-    }
-  }
-
-  private static func localFirewall(_ reading: Reading) -> String {
-    if case .connection(.otherWay(let interface), _) = reading.meaning {
-      return "See the reverse path filter: sysctl \(shell("net.ipv4.conf.\(interface).rp_filter"))"
-    }
-    // EPERM may be netfilter's, IPsec's or BPF's, and does not say whose it is.
-    return "Find it: nft list ruleset; ip xfrm policy; tc -s qdisc; systemctl show -p IPAddressDeny '*.service'"
-  }
-
-  private static func tunnel(_ reading: Reading) -> String? {
-    switch (reading.finding, reading.meaning) {
-    case (.tunnel(let tunnel), _): "Check the keys, the endpoint and the peer: wg show \(shell(tunnel.interface))"
-    case (_, .connection(.tunnelSilent(let tunnel), _)), (_, .beyond(.tunnelSilent(let tunnel))):
-      "Restart the tunnel \(shell(tunnel)), and check its other end."
-    default: nil
     }
   }
 
@@ -239,15 +220,15 @@ enum Advice {
     case .unknown: return "Check the spelling of \(shell(name.name)), and the search domains in /etc/resolv.conf."
     case .unknownToFirst(let first, _) where name.rotates: return "Take \(first) out of /etc/resolv.conf."
     case .unknownToFirst(_, let other): return "Put \(other) first in /etc/resolv.conf."
-    case .needsTCP(let server): return "See what filters TCP to port 53 of \(server)."
+    case .only(.truncated, let server): return "See what filters TCP to port 53 of \(server)."
     case .lostInSystem:
       return "Ask again: getent ahosts \(shell(name.name)). If it fails each time, see the options in resolv.conf(5);"
         + " if not, packets are lost."
-    case .refused(let server, _) where server.isLoopback:
+    case .only(.refused, let server) where server.isLoopback:
       return "Start this machine's name server (systemd-resolved at 127.0.0.53), or name another in /etc/resolv.conf."
     case .foundBehind(let silent) where name.source == .dns, .oneServerSilent(let silent):
       return "Take \(silent) out of /etc/resolv.conf."
-    case .cannotSend(let server, EINVAL): return "Write \(server)%INTERFACE in /etc/resolv.conf."
+    case .only(.failed(EINVAL), let server): return "Write \(server)%INTERFACE in /etc/resolv.conf."
     case .noServer: return "Name a name server in /etc/resolv.conf."
     default: return "Set another name server in /etc/resolv.conf."
     }

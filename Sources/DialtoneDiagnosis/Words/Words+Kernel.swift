@@ -11,44 +11,37 @@ extension Words {
     let target = meant ?? "\(finding.target)"
     let evidence = finding.evidence
     let family = Self.name(finding.target.family)
+    let on = evidence?.link.map { " on \($0.name)" } ?? ""
+    let rule = evidence?.rule.map { ": \($0.text)" } ?? ""
     switch finding.result {
     case .link(let link): return text(link, finding.target, evidence)
-    case .address(let address):
-      let on = evidence?.link.map { " on \($0.name)" } ?? ""
-      switch address {
-      case .works(let own): return Facts.words(own, evidence)
-      case .deprecated(let own): return "\(own) is deprecated, and there is no better one"
-      case .notNeeded: return "none is needed to reach \(target)"
-      case .missing:
-        let names = evidence?.candidates.map(\.name) ?? []
-        return "there is no \(family) address\(names.count > 1 ? " on any of \(Self.list(names))" : on)"
-      case .linkLocal(let own): return "there is only a link-local \(family) address\(on), \(own)"
-      case .tentative(let own): return "the address \(own)\(on) is tentative: it is still looked for elsewhere"
-      case .onPort(let own, let bridge):
-        return "the address \(own)\(on) is that of a port of the bridge \(bridge), which takes what comes in"
-      case .duplicate(let own): return "another host has the address \(own), which this machine would have\(on)"
-      }
-    case .rule(let rule):
-      let words = evidence?.rule.map { ": \($0.text)" } ?? ""
-      switch rule {
-      case .passes(let priority): return "\(priority)\(words)"
-      case .none: return "no rule refuses packets to \(target)"
-      case .refuses(let priority, _): return "the rule \(priority)\(words) refuses packets to \(target)"
-      case .unknown: return "the rules could not be followed to the end"
-      }
+    case .address(.works(let own)): return Facts.words(own, evidence)
+    case .address(.deprecated(let own)): return "\(own) is deprecated, and there is no better one"
+    case .address(.notNeeded): return "none is needed to reach \(target)"
+    case .address(.missing):
+      let names = evidence?.candidates.map(\.name) ?? []
+      return "there is no \(family) address\(names.count > 1 ? " on any of \(Self.list(names))" : on)"
+    case .address(.linkLocal(let own)): return "there is only a link-local \(family) address\(on), \(own)"
+    case .address(.tentative(let own)):
+      return "the address \(own)\(on) is tentative: it is still looked for elsewhere"
+    case .address(.onPort(let own, let bridge)):
+      return "the address \(own)\(on) is that of a port of the bridge \(bridge), which takes what comes in"
+    case .address(.duplicate(let own)):
+      return "another host has the address \(own), which this machine would have\(on)"
+    case .rule(.passes(let priority)): return "\(priority)\(rule)"
+    case .rule(.none): return "no rule refuses packets to \(target)"
+    case .rule(.refuses(let priority, _)): return "the rule \(priority)\(rule) refuses packets to \(target)"
+    case .rule(.unknown): return "the rules could not be followed to the end"
     case .route(let route): return text(route, finding, to: meant)
-    case .source(let source):
-      switch source {
-      case .address(let own): return "\(own)"
-      case .foreign(let own, let interface):
-        return "packets come from \(own), which belongs to \(interface), and leave by another interface"
-      case .otherNetwork(let own, let gateway):
-        return "packets come from \(own), which is not in the network of the router \(gateway)"
-      case .missing: return "no address of this machine can be the source of packets to \(target)"
-      case .refused(let reason): return "the kernel sends nothing to \(target): \(reason)"
-      case .unknown: return "the kernel names none"
-      }
-    case .neighbour(let neighbour): return text(neighbour, evidence)
+    case .source(.address(let own)): return "\(own)"
+    case .source(.foreign(let own, let interface)):
+      return "packets come from \(own), which belongs to \(interface), and leave by another interface"
+    case .source(.otherNetwork(let own, let gateway)):
+      return "packets come from \(own), which is not in the network of the router \(gateway)"
+    case .source(.missing): return "no address of this machine can be the source of packets to \(target)"
+    case .source(.refused(let reason)): return "the kernel sends nothing to \(target): \(reason)"
+    case .source(.unknown): return "the kernel names none"
+    case .neighbour(let neighbour): return text(neighbour, evidence, on)
     }
   }
 
@@ -92,8 +85,9 @@ extension Words {
     }
   }
 
-  private static func text(_ neighbour: KernelFinding.Neighbour, _ evidence: KernelEvidence?) -> String {
-    let on = evidence?.link.map { " on \($0.name)" } ?? ""
+  private static func text(
+    _ neighbour: KernelFinding.Neighbour, _ evidence: KernelEvidence?, _ on: String
+  ) -> String {
     func who(_ address: IPAddress, _ isGateway: Bool) -> String {
       isGateway ? "the router \(address)" : "the host \(address)"
     }

@@ -7,9 +7,7 @@ internal import DialtoneSites
 /// The words of a verdict.
 extension Words {
   func verdict(_ conclusion: Conclusion) -> VerdictWords {
-    var words = VerdictWords(steps: readings.map(step))
-    words.works = works
-    words.others = others
+    var words = VerdictWords(steps: readings.map(step), works: works, others: others)
     switch conclusion {
     case .works(let success):
       words.summary = summary(success)
@@ -47,9 +45,8 @@ extension Words {
 
   /// Whether the target has its address of hosts(5), which may be an old one.
   private var isPinned: Bool {
-    readings.contains { reading in
-      guard case .name(let name) = reading.finding, reading.meaning == .name(.found) else { return false }
-      return name.source == .hosts && !name.addresses.contains(where: \.isLoopback)
+    readings.filter { $0.meaning == .name(.found) }.compactMap(\.finding.name).contains { name in
+      name.source == .hosts && !name.addresses.contains(where: \.isLoopback)
     }
   }
 
@@ -83,9 +80,13 @@ extension Words {
     case .uplinkDown where goal == .internet: return "The Internet is not reachable beyond \(last(ground))."
     case .uplinkDown: return "Nothing beyond \(last(ground)) answers, so \(target) is not reachable."
     case .routerNoRoute:
-      guard let statement = statement(ground.reading) else { break }
-      return "\(Self.capitalised(subject)) is not reachable: the router \(statement.sender) says "
-        + "\(Self.text(statement))."
+      switch ground.reading.meaning {
+      case .beyond(.routerSays(let statement)), .connection(.statement(let statement), _),
+        .name(.only(.refused(let statement), _)):
+        return "\(Self.capitalised(subject)) is not reachable: the router \(statement.sender) says "
+          + "\(Self.text(statement))."
+      default: break
+      }
     default:
       guard let servers = silentRouters(ground.reading) else { break }
       return "No name can be looked up: your router answers, but the name server on it does not "
@@ -109,15 +110,6 @@ extension Words {
     case .kernel where goal == .internet && [.address, .neighbour].contains(reading.kind):
       ", so the Internet is not reachable"
     case .name where reading.meaning == .name(.silent) && goal != .internet: ", so that no name can be looked up"
-    default: nil
-    }
-  }
-
-  private func statement(_ reading: Reading) -> NetworkStatement? {
-    switch reading.meaning {
-    case .beyond(.routerSays(let statement)), .connection(.statement(let statement), _),
-      .name(.refused(_, let statement)):
-      statement
     default: nil
     }
   }

@@ -140,7 +140,9 @@ struct Words {
   private func text(_ meaning: NameMeaning, _ name: NameFinding) -> String {
     let servers = Self.list(name.servers.map(\.address))
     let isOne = name.servers.count == 1
-    let known = "\(name.foundAs ?? name.name) is \(Self.list(name.addresses))"
+    let addresses = Self.list(name.addresses)
+    let known = "\(name.foundAs ?? name.name) is \(addresses)"
+    func who(_ server: IPAddress) -> String { "the name server \(server)" }
     switch meaning {
     case .literal: return "\(name.name) is an address"
     case .found where name.source == .hosts: return "\(known), by /etc/hosts"
@@ -151,63 +153,60 @@ struct Words {
       return "\(known), by \(server.map { "\($0.address)" } ?? "a name server")\(time)"
     case .foundBehind(let silent):
       return name.source == .system
-        ? "the name server \(silent) does not answer for three seconds, so that lookups take long; \(known) at last"
-        : "the name server \(silent) does not answer, so that lookups take long; \(known), by another"
+        ? "\(who(silent)) does not answer for three seconds, so that lookups take long; \(known) at last"
+        : "\(who(silent)) does not answer, so that lookups take long; \(known), by another"
     case .foundInPart(let server, let reply, let lacksIPv6):
       let type = lacksIPv6 ? "AAAA" : "A"
       return reply == .silent
-        ? "the name server \(server) does not answer for \(type) records, so that lookups take long"
-        : "the name server \(server) fails for \(type) records\(reply.code.map { " (\($0))" } ?? "")"
+        ? "\(who(server)) does not answer for \(type) records, so that lookups take long"
+        : "\(who(server)) fails for \(type) records\(reply.code.map { " (\($0))" } ?? "")"
     case .foundByLiar(let server, let control):
       return "\(known), by \(server); it gives a name that cannot exist the address \(Self.list(control))"
     case .unreliable(let unsteady):
       let often = "\(unsteady.failures) of \(unsteady.tries) times"
-      return unsteady.server.map { "the name server \($0) failed \(often) for \(name.name)" }
+      return unsteady.server.map { "\(who($0)) failed \(often) for \(name.name)" }
         ?? "the system's resolver left out addresses of \(name.name) \(often)"
     case .serversAnswer: return "\(servers) \(isOne ? "answers" : "answer")"
-    case .oneServerSilent(let server): return "the name server \(server) does not answer, and another does"
+    case .oneServerSilent(let server): return "\(who(server)) does not answer, and another does"
     case .nobodysByHosts:
-      return "the file /etc/hosts gives \(name.name) the address \(Self.list(name.addresses)), which is nobody's"
+      return "the file /etc/hosts gives \(name.name) the address \(addresses), which is nobody's"
     case .nobodysByServer(let server):
-      return "the name server \(server) gives \(name.name) the address \(Self.list(name.addresses)), as filters do"
+      return "\(who(server)) gives \(name.name) the address \(addresses), as filters do"
     case .hijacked(let server):
-      return "the name server \(server) gives \(name.name) and a name that cannot exist the same address, "
-        + Self.list(name.addresses)
+      return "\(who(server)) gives \(name.name) and a name that cannot exist the same address, \(addresses)"
     case .untrue:
-      let who = servers.isEmpty ? "the system's resolver" : "the name server \(servers)"
-      return "\(who) gives \(name.name), which all of the Internet knows, "
-        + (name.addresses.isEmpty ? "no address" : "a false address, \(Self.list(name.addresses))")
+      let giver = servers.isEmpty ? "the system's resolver" : "the name server \(servers)"
+      return "\(giver) gives \(name.name), which all of the Internet knows, "
+        + (name.addresses.isEmpty ? "no address" : "a false address, \(addresses)")
     case .unknown(let server, let exists):
       let isAlias = name.servers.contains { $0.address == server && $0.knowsAlias }
       let lack = isAlias ? "is an alias of one without an address" : exists ? "has no address" : "does not exist"
-      return "the name \(name.name) \(lack), says the name server \(server)"
+      return "the name \(name.name) \(lack), says \(who(server))"
     case .unknownToFirst(let first, let other):
-      return "the name server \(first) does not know \(name.name), and \(other) does; programs believe "
+      return "\(who(first)) does not know \(name.name), and \(other) does; programs believe "
         + (name.rotates ? "the one that they ask, and that varies" : "the first")
     case .neverAsked:
       return "the file /etc/nsswitch.conf has programs ask no name server"
         + (name.isRootOnly ? "" : ", and /etc/hosts does not know \(name.name)")
     case .lostInSystem(let server, let milliseconds):
       let time = milliseconds.map { " after \(Self.time($0))" } ?? ""
-      return "the name server \(server) knows \(name.name)\(time), but the system's resolver gives programs no address"
-    case .needsTCP(let server): return "the name server \(server) wants to be asked over TCP, and that gets no answer"
-    case .mismatched(let server):
-      return "the name server \(server) answers another question than the one that was asked"
-    case .says(let code, let server): return "the name server \(server) answers \(code)"
-    case .forbidden: return "this machine itself lets no question out to \(servers)"
-    case .dropped: return "this machine drops the answers of \(servers)"
-    case .noWay(let server, let fault):
-      return "this machine has no way to the name server \(server): \(Self.text(fault))"
-    case .refused(let server, let statement):
-      return "asking the name server \(server) fails: \(Self.who(statement)) says: \(Self.text(statement))"
-    case .cannotSend(let server, EINVAL): return "the name server \(server) in /etc/resolv.conf lacks its interface"
-    case .cannotSend(let server, let errno):
-      return "asking the name server \(server) fails: \(SiteError.text(errno: errno))"
+      return "\(who(server)) knows \(name.name)\(time), but the system's resolver gives programs no address"
+    case .only(.truncated, let server): return "\(who(server)) wants to be asked over TCP, and that gets no answer"
+    case .only(.mismatched, let server): return "\(who(server)) answers another question than the one that was asked"
+    case .only(.answer(let code, _), let server): return "\(who(server)) answers \(code)"
+    case .only(.forbidden, _): return "this machine itself lets no question out to \(servers)"
+    case .only(.dropped, _): return "this machine drops the answers of \(servers)"
+    case .only(.noWay(let fault), let server): return "this machine has no way to \(who(server)): \(Self.text(fault))"
+    case .only(.refused(let statement), let server):
+      return "asking \(who(server)) fails: \(Self.who(statement)) says: \(Self.text(statement))"
+    case .only(.failed(EINVAL), let server): return "\(who(server)) in /etc/resolv.conf lacks its interface"
+    case .only(.failed(let errno), let server): return "asking \(who(server)) fails: \(SiteError.text(errno: errno))"
     case .unreadable: return "this user may not read /etc/resolv.conf, so that programs ask \(servers)"
     case .noServer: return "there is no name server to ask"
     case .silentOfName(let server):
-      return "the name server \(server) answers for others, and not for \(name.name): its domain's own may be silent"
-    case .silent: return "the name \(isOne ? "server \(servers) does" : "servers \(servers) do") not answer"
+      return "\(who(server)) answers for others, and not for \(name.name): its domain's own may be silent"
+    case .silent, .only(.silent, _):
+      return "the name \(isOne ? "server \(servers) does" : "servers \(servers) do") not answer"
     case .hurried: return text(.timeIsUp)
     }
   }

@@ -11,7 +11,7 @@ import Testing
 struct DiagnosisCauseTests {
   @Test func eachHasItsIdentifier() throws {
     let path = "Sources/DialtoneDiagnosis/Values/DiagnosisCause.swift"
-    #expect(try constantCount(of: "DiagnosisCause", in: path) == DiagnosisCause.all.count)
+    #expect(try constantCount(of: "Self", in: path) == DiagnosisCause.all.count)
     for cause in DiagnosisCause.all { #expect(DiagnosisCause(identifier: cause.identifier) == cause) }
     #expect(Set(DiagnosisCause.all.map(\.identifier)).count == DiagnosisCause.all.count)
     #expect(DiagnosisCause(identifier: "nothing") == nil)

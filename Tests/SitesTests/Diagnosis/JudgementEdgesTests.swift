@@ -129,7 +129,7 @@ struct JudgementEdgesTests {
     #expect(reading(.silent, .answer(.success, [])).meaning == .name(.oneServerSilent(Self.server)))
     #expect(reading(.silent, .answer(.success, [])).outcome == .doubtful)
     #expect(reading(.answer(.success, []), .answer(.refused, [])).meaning == .name(.serversAnswer))
-    #expect(reading(.answer(.refused, [])).meaning == .name(.says(.refused, server: Self.server)))
+    #expect(reading(.answer(.refused, [])).meaning == .name(.only(.answer(.refused, []), of: Self.server)))
     // Without a server nobody was asked, whatever programs get.
     var none = NameFinding(name: "the root", system: .failed, isRootOnly: true)
     #expect(NameRules.read(none).outcome == .skipped && NameRules.read(none).meaning == .name(.noServer))
@@ -148,7 +148,7 @@ struct JudgementEdgesTests {
       return NameRules.read(NameFinding(name: "a", servers: servers))
     }
     let failed = reading(.failed(111))
-    #expect(failed.meaning == .name(.cannotSend(server: Self.server, errno: errno)))
+    #expect(failed.meaning == .name(.only(.failed(errno), of: Self.server)))
     #expect(failed.outcome == .fault && failed.charge?.cause == cause)
     // Programs wait for the one that is silent.
     #expect(reading(.silent).meaning == .name(.silent))

@@ -221,7 +221,7 @@ struct LoopbackProbeTests {
     // So many milliseconds from now, whenever that is asked for.
     let later = patience.moment(in: 1_000)
     #expect(later >= now + Self.second && later <= TimeSource.system.now() + Self.second)
-    #expect(patience.wait([], until: now - 1).isEmpty && !patience.isOver)
+    #expect(patience.wait([], until: now - 1)?.isEmpty == true && !patience.isOver)
     let over = Patience(until: now)
     #expect(over.rest == 0 && over.isOver && over.moment(in: 5) == now)
   }

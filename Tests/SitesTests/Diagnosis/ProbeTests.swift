@@ -34,7 +34,7 @@ struct ProbeTests {
     #expect(patience.moment(in: .max / 1_000_000) <= TimeSource.system.now() + 3_600 * Self.second)
     patience.cancel()
     #expect(patience.rest > 0 && patience.isOver)
-    #expect(patience.wait([], until: .max).map(\.position) == [-1])
+    #expect(patience.wait([], until: .max) == nil)
   }
 
   /// poll(2): a socket that ICMP has refused has POLLERR; one that was answered is readable.
@@ -46,8 +46,8 @@ struct ProbeTests {
         let socket = ProbeSocket(IPAddress(ipv4: 0x7F00_0001), port: port, isStream: false, interface: nil)
         #expect(socket.send([1, 2, 3]) == 0)
         let events = Self.patience().wait([(socket.descriptor, wantsWriting: false)], until: .max)
-        #expect(events.map(\.position) == [0])
-        #expect(events.first?.hasError == !isAnswered)
+        #expect(events?.map { $0.position } == [0])
+        #expect(events?.first?.hasError == !isAnswered)
         #expect(socket.receive() == (isAnswered ? [1, 2, 3] : nil))
         #expect(socket.takeRefusal()?.statement.meaning == (isAnswered ? nil : .portUnreachable))
       }

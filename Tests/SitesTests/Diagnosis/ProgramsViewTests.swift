@@ -101,7 +101,7 @@ struct ProgramsViewTests {
     #expect(found.servers.map(\.ipv4) == [.failed(EINVAL)])
     let reading = NameRules.read(found)
     #expect(reading.charge == Charge(.nameServerRefuses, nil))
-    #expect(reading.meaning == .name(.cannotSend(server: server, errno: EINVAL)))
+    #expect(reading.meaning == .name(.only(.failed(EINVAL), of: server)))
     let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [.name(found)])
     #expect(verdict.summary.contains("fe80::1") && verdict.advice?.contains("fe80::1%") == true)
   }
