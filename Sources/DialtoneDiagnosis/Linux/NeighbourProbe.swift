@@ -47,19 +47,20 @@ struct NeighbourProbe {
     let packets = PacketWitness()
     var ways = inquiry.openWays.filter { !inquiry.isSecondLook || inquiry.isUnsure($0.target.family) }
       .flatMap { $0.byEachHop(witness) }.map { Way(kernel: $0) }
-    for index in ways.indices {
-      guard let neighbour = ways[index].kernel.neighbour, neighbour.isResolved, let link = ways[index].kernel.link,
-        let woken = DatagramProbe.wake(neighbour.address, link: link.index)
-      else { continue }
-      ways[index].sockets = [woken]
-      if inquiry.isSecondLook {
-        ways[index].sockets.append(
-          ProbeSocket(neighbour.address, port: Self.port, isStream: true, interface: link.index))
-      }
-    }
+    for index in ways.indices { wake(&ways[index]) }
     watch(&ways, witness, canSee: packets != nil)
     packets?.read()
     return ways.map { .kernel(KernelFinding(.neighbour(result($0, packets?.record)), $0.kernel)) }
+  }
+
+  /// Sends something to a neighbour, so that the kernel asks for it.
+  private func wake(_ way: inout Way) {
+    guard let neighbour = way.kernel.neighbour, neighbour.isResolved, let link = way.kernel.link?.index,
+      let woken = DatagramProbe.wake(neighbour.address, link: link)
+    else { return }
+    way.sockets.append(woken)
+    if !inquiry.isSecondLook { return }
+    way.sockets.append(ProbeSocket(neighbour.address, port: Self.port, isStream: true, interface: link))
   }
 
   private func result(_ way: Way, _ record: PacketRecord?) -> KernelFinding.Neighbour {
@@ -101,12 +102,10 @@ struct NeighbourProbe {
   /// Sends something once more to a neighbour that failed before the kernel was seen to ask for long enough.
   private func wakeAgain(_ way: inout Way) -> Bool {
     let seen = way.incomplete.map { $0.upperBound - $0.lowerBound } ?? 0
-    guard way.state?.contains(.failed) == true, !way.isWokenAgain, seen < Self.interval,
-      let neighbour = way.kernel.neighbour, let link = way.kernel.link
-    else { return false }
+    guard way.state?.contains(.failed) == true, !way.isWokenAgain, seen < Self.interval else { return false }
     way.isWokenAgain = true
     way.incomplete = nil
-    if let socket = DatagramProbe.wake(neighbour.address, link: link.index) { way.sockets.append(socket) }
+    wake(&way)
     return true
   }
 

@@ -115,15 +115,19 @@ enum SiteRules {
       let fault = verdict.error?.isAboutTime == true ? finding.clock?.fault : nil
       return fault.map { (.clock($0), .fault, .clockWrong) } ?? (.certificate, .fault, .tlsCertificate)
     case .failed where verdict.stage == .tls:
-      if SiteFinding.isStalled(verdict) {
-        if finding.isHeldHere { return (.held, .fault, .localFirewall) }
-        return finding.hasLostPackets ? (.swallowed, .fault, .silent) : (.tlsStalled, .fault, .siteFault)
-      }
+      if SiteFinding.isStalled(verdict) { return stall(finding, .tlsStalled) }
       if verdict.error?.code == .trustUnreadable { return (.trustUnreadable, .fault, .tlsCertificate) }
       return (.tlsFails, .fault, verdict.error?.isInDispute == true ? nil : .siteFault)
     case .failed where [.request, .response, .body].contains(verdict.stage): return (.proven, .ok, nil)
     default: return (.noTLS, .skipped, nil)
     }
+  }
+
+  /// Whose fault it is that nothing comes on a connection: that of the site, which is `mute`, if no packet is known to
+  /// be lost.
+  private static func stall(_ finding: SiteFinding, _ mute: SiteMeaning) -> Judgement {
+    if finding.isHeldHere { return (.held, .fault, .localFirewall) }
+    return finding.hasLostPackets ? (.swallowed, .fault, .silent) : (mute, .fault, .siteFault)
   }
 
   // MARK: The answer
@@ -142,10 +146,8 @@ enum SiteRules {
       return (verdict.status == 511 ? .loginWanted : .redirected, .fault, .captivePortal)
     case (nil, .request?), (nil, .response?), (nil, .body?):
       if finding.isHTTP2Broken { return (.http2Fails, .fault, .siteFault) }
-      if SiteFinding.isStalled(verdict), finding.isHeldHere { return (.held, .fault, .localFirewall) }
-      if SiteFinding.isStalled(verdict), finding.hasLostPackets { return (.swallowed, .fault, .silent) }
-      let isOwnLimit = verdict.error?.code == .headersTooLarge
-      return (SiteFinding.isStalled(verdict) ? .stalled : .malformed, .fault, isOwnLimit ? nil : .siteFault)
+      if SiteFinding.isStalled(verdict) { return stall(finding, .stalled) }
+      return (.malformed, .fault, verdict.error?.code == .headersTooLarge ? nil : .siteFault)
     default:
       return SiteFinding.isUnconnected(verdict) && wasConnected
         ? (.unconnected, .fault, .unreliable) : (.noRequest, .skipped, nil)
