@@ -115,9 +115,7 @@ public struct DiagnosisInquiry: Sendable {
   var isConnected: Bool { attempts.contains(where: \.isAccepted) }
 
   /// Whether each connection took so long that a check, which needs several times that, is slow, too.
-  var isSlow: Bool {
-    attempts.compactMap(\.outcome.milliseconds).min().map { $0 >= 700 } ?? false
-  }
+  var isSlow: Bool { attempts.compactMap(\.outcome.milliseconds).min().map { $0 >= 700 } ?? false }
 
   /// How long whoever answered over http took, in milliseconds, if that was long; a portal may be as slow.
   var answeredSlowly: Int64? {

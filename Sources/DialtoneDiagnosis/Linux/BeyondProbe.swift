@@ -49,10 +49,8 @@ struct BeyondProbe {
         guard way.sendsPackets else { continue }
         let interface = inquiry.interface(way)
         if server == servers.first { traces.append(HopTrace(to: server, interface: interface, gateway: way.gateway)) }
-        questions.append(
-          Question(
-            server: server, id: .random(in: 1...UInt16.max),
-            socket: ProbeSocket(server, port: 53, isStream: false, interface: interface), way: way))
+        let socket = ProbeSocket(server, port: 53, isStream: false, interface: interface)
+        questions.append(Question(server: server, id: .random(in: 1...UInt16.max), socket: socket, way: way))
       }
     }
     ask(&questions, &traces)

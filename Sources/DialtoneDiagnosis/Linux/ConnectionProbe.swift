@@ -29,10 +29,8 @@ struct ConnectionProbe {
     var found: [Finding] = ways.filter(\.leadsToMany).map { .unasked(.connect, $0.target.family, .leadsToMany) }
     let open = ways.filter { !$0.leadsToMany }
     guard let first = open.first else { return found }
-    let tried = open.flatMap { way in
-      inquiry.addresses.filter { $0.family == way.target.family }.prefix(
-        Self.addressLimit / inquiry.subject.ports.count)
-    }
+    let limit = Self.addressLimit / inquiry.subject.ports.count
+    let tried = open.flatMap { way in inquiry.addresses.filter { $0.family == way.target.family }.prefix(limit) }
     let interface = inquiry.interface(first)
     let connector = Connector(tried, ports: inquiry.subject.ports, interface: interface, patience)
     connector.wait(upTo: Connector.silence) {

@@ -78,8 +78,7 @@ extension SiteFinding {
 
   /// Whether no connection was made, and not for want of time to look the name up.
   static func isUnconnected(_ verdict: SiteVerdict) -> Bool {
-    verdict.kind == .offline || verdict.stage == .connect
-      || verdict.stage == .name && verdict.error?.code != .timedOut
+    verdict.kind == .offline || verdict.stage == .connect || verdict.stage == .name && verdict.error?.code != .timedOut
   }
 
   /// Whether a verdict rests on an answer, though a bad one.
@@ -117,8 +116,7 @@ extension SiteFinding {
 
   /// Whether it ended for want of an address, or of one of the family that has a way, after a while.
   var isSlowName: Bool {
-    (verdict.kind == .offline || verdict.stage == .name)
-      && (verdict.timings.total ?? .zero) > .milliseconds(900)
+    (verdict.kind == .offline || verdict.stage == .name) && (verdict.timings.total ?? .zero) > .milliseconds(900)
   }
 
   private static let patience = Duration.milliseconds(2_900)

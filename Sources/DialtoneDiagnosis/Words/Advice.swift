@@ -69,10 +69,8 @@ enum Advice {
     case .tlsCertificate, .clockWrong, .captivePortal, .siteFault: return site(cause, reading)
     case .proxyUnreachable, .proxyRefuses:
       guard case .proxy(let proxy) = reading.finding else { return nil }
-      let doing =
-        proxy.outcome == .unreadable
-        ? "Put its URL right"
-        : cause == .proxyRefuses ? "See whether the proxy wants a user and a password" : "Start the proxy"
+      let wish = cause == .proxyRefuses ? "See whether the proxy wants a user and a password" : "Start the proxy"
+      let doing = proxy.outcome == .unreadable ? "Put its URL right" : wish
       return "\(doing), or do without it: unset \(shell(proxy.variable))"
     default: return nil
     }

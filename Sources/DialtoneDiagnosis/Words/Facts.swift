@@ -154,10 +154,9 @@ enum Facts {
 
   private static func of(_ connection: ConnectionFinding) -> [DiagnosisEvidence] {
     let sights = connection.attempts.compactMap(\.sight)
+    let tries = connection.attempts.map { "\(Words.endpoint($0)): \($0.tries.map(words).joined(separator: ", "))" }
     return [
-      list(
-        "attempts",
-        connection.attempts.map { "\(Words.endpoint($0)): \($0.tries.map(words).joined(separator: ", "))" }),
+      list("attempts", tries),
       flag("hasLeft", sights.first.flatMap(\.hasLeft)), flag("hasReturned", sights.first.flatMap(\.hasReturned)),
       flag("isDatagramForbidden", connection.isDatagramForbidden),
       text("gateway", connection.gateway?.description), text("tunnel", connection.tunnel),
