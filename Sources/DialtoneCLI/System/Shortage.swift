@@ -55,10 +55,11 @@ enum Shortage {
   }
 
   /// Before the first task of a command: if the system is short of threads or descriptors, Swift would wait for ever,
-  /// and libdispatch looks in /proc what its threads do, and ends the process if it cannot.
+  /// and libdispatch looks in /proc/THREAD/stat what its threads do, and ends the process if it cannot. The executables
+  /// of Scripts/package have an empty file there: `__wrap_open`.
   static func proveTasks(of command: String) throws(SystemError) {
     do throws(SiteError) { try SiteResources.prove() } catch { throw SystemError(command, errno: error.errno) }
-    if SystemFile.text(at: "/proc/self/stat") == nil { throw SystemError("/proc/self/stat", errno: ENOENT) }
+    if SystemFile.text(at: "/proc/\(getpid())/stat") == nil { throw SystemError("/proc/self/stat", errno: ENOENT) }
     try proveAddressSpace()
   }
 
