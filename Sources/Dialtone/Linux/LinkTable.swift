@@ -75,6 +75,7 @@ struct LinkTable: Sendable {
       if old == link { return .nothing }
       links[position] = link
     } else if position == links.count {
+      // The usual place. `insert` would have the runtime make a type, which a program's first state would wait for.
       links.append(link)
     } else {
       links.insert(link, at: position)
