@@ -192,13 +192,15 @@ __attribute__((constructor(101))) static void prepare_runtime(void) {
 
 void command_prepare(void) {
   if (has_set_root) unsetenv("SWIFT_ROOT");
+}
+
+void command_choose_name_sources(const char *hosts) {
 #if defined(__GLIBC__)
-  // The dynamic section: the linker leaves this undefined in an executable that has none.
-  extern const char _DYNAMIC[] __attribute__((weak, visibility("hidden")));
-  if (_DYNAMIC != NULL) return;
-  __nss_configure_lookup("hosts", "files dns");
+  __nss_configure_lookup("hosts", hosts);
   static const char *const others[] = {"group", "networks", "passwd", "protocols", "services"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) __nss_configure_lookup(others[i], "files");
+#else
+  (void)hosts;
 #endif
 }
 #endif

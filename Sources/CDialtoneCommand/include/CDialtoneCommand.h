@@ -39,14 +39,13 @@ int command_is_bridge(const char *_Nonnull name);
 // A UDP socket connected to the address. Returns a descriptor, or -1 with errno.
 int command_connect_datagram(const void *_Nonnull address, size_t length);
 
-// Call it first. It does two things for an executable that was linked statically.
-//
-// It ends what a constructor has begun: without /proc, Swift's runtime does not find the executable, and ends the
-// process unless SWIFT_ROOT says where the runtime is. What this process starts is not to inherit that.
-//
-// It has names looked up in hosts(5) and DNS alone, whatever nsswitch.conf(5) says: a static glibc would load the
-// modules of the machine's own glibc, and crash if that is of another version.
+// Call it first. It ends what a constructor has begun: without /proc, Swift's runtime finds no static executable,
+// and ends the process unless SWIFT_ROOT says where the runtime is. What this process starts is not to inherit that.
 void command_prepare(void);
+
+// Has glibc ask for addresses what is named, such as "files dns", and for everything else files alone, instead of what
+// nsswitch.conf(5) says. It keeps nothing of the text.
+void command_choose_name_sources(const char *_Nonnull hosts);
 
 // As many descriptors as the system grants (setrlimit(2), RLIMIT_NOFILE). If it refuses, the former limit stays.
 void command_raise_descriptor_limit(void);

@@ -19,6 +19,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,14 @@ static inline int csystem_mark_of(int descriptor) { return fcntl(descriptor, F_G
 static inline int csystem_mark(int descriptor, int mark) { (void)descriptor; (void)mark; return 0; }
 static inline int csystem_new_mark(void) { return 0; }
 static inline int csystem_mark_of(int descriptor) { (void)descriptor; return 0; }
+#endif
+
+// Whether the executable was linked statically: no interpreter has loaded it (getauxval(3)).
+#if defined(__linux__)
+#include <sys/auxv.h>
+static inline bool csystem_is_static(void) { return getauxval(AT_BASE) == 0; }
+#else
+static inline bool csystem_is_static(void) { return false; }
 #endif
 
 // The number of forks (fork(2) without exec(3)) between this process and its first ancestor that used Dialtone. A child

@@ -60,6 +60,7 @@ struct DialtoneCommand: ParsableCommand {
 
   static func main() {
     command_prepare()
+    BuiltInNameSources.choose()
     do throws(SystemError) {
       StandardStream.prepare()
       var arguments: [String] = []

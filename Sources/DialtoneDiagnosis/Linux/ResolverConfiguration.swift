@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+internal import CDialtoneSystem
 internal import Dialtone
 
 #if canImport(Glibc)
@@ -53,10 +54,11 @@ struct ResolverConfiguration: Equatable, Sendable {
     }
   }
 
-  /// Whether libc finds the module of a source; two are its own (2.34). Another libc has none at all.
+  /// Whether libc finds the module of a source; two are its own (2.34). Another libc has none at all. A static
+  /// executable cannot tell: the module is of another glibc than its own, and loading it could crash.
   private static func isInstalled(_ source: String) -> Bool {
     #if canImport(Glibc)
-    if ["files", "dns"].contains(source) { return true }
+    if ["files", "dns"].contains(source) || csystem_is_static() { return true }
     // The call reads the name and keeps nothing of it.
     return unsafe dlopen("libnss_\(source).so.2", RTLD_LAZY) != nil
     #else
