@@ -35,7 +35,7 @@ enum Advice {
     case .prohibited: return "Ask who runs the firewall on the way to let \(shell(target)) through."
     case .silent where reading.finding.connection?.isOwn == true:
       return "See whether the service takes its connections: ss -ltn"
-    case .silent: return "Ask who runs the target whether it is on, and what filters packets before it."
+    case .silent: return "Ask who runs the target whether it is on, and whether a firewall there drops packets."
     // Something listens at the port here, though not at the address.
     case .refused where reading.finding.connection?.listeners?.isEmpty == false:
       return "Let the service listen at the address that is asked, or at all."

@@ -89,8 +89,8 @@ extension Words {
       }
     default:
       guard let servers = silentRouters(ground.reading) else { break }
-      return "No name can be looked up: your router answers, but the name server on it does not "
-        + "(\(Self.list(servers)))."
+      return "No name can be looked up: your router answers, but the name server on it (DNS, \(Self.list(servers))) "
+        + "does not."
     }
     return Self.capitalised(prefix(ground.reading) + text(ground.reading)) + (consequence(ground.reading) ?? "") + "."
   }
@@ -208,7 +208,8 @@ extension Words {
   }
 
   private var others: [String] {
-    readings.filter(isUnused).compactMap(\.family).map { "\(Self.name($0)) is not set up on this machine: no fault" }
+    readings.filter(isUnused).compactMap(\.family)
+      .map { "\(Self.name($0)) is not set up on this machine (not counted)" }
   }
 
   /// Whether a fault says that this machine does not use a family, while the router of the other one answers.

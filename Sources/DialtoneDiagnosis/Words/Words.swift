@@ -216,11 +216,12 @@ struct Words {
   private func text(
     _ meaning: ConnectionMeaning, _ attempt: ConnectionFinding.Attempt?, _ connection: ConnectionFinding
   ) -> String {
-    let place = attempt.map { Self.endpoint($0) } ?? ""
+    let place = attempt.map(place) ?? ""
     switch meaning {
     case .untried: return "there is no address to connect to"
     case .hurried: return text(.timeIsUp)
-    case .accepted(let milliseconds): return "\(place) answers in \(Self.time(milliseconds))"
+    case .accepted(let milliseconds):
+      return "\(attempt.map { Self.endpoint($0) } ?? "") answers in \(Self.time(milliseconds))"
     case .addressesDead(let working, let dead):
       return "the address\(dead.count > 1 ? "es" : "") \(Self.list(dead)) take\(dead.count > 1 ? "" : "s") no "
         + "connection, and \(working) does"
@@ -258,12 +259,18 @@ struct Words {
     case .tunnelSilent(let tunnel): return "nothing answers through the tunnel \(tunnel)"
     case .silent:
       let sight = attempt?.sight
-      return "no answer comes from \(place), and nobody says why; "
+      return "no answer comes from \(place), and nothing on the way says why; "
         + (sight?.hasLeft == true
-          ? "the packets leave this machine"
+          ? "this machine does send its packets"
           : "whether this machine's own firewall drops them cannot be "
             + (sight == nil ? "seen without CAP_NET_RAW" : "told"))
     }
+  }
+
+  /// Where a connection was to go, with the name that led there.
+  private func place(_ attempt: ConnectionFinding.Attempt) -> String {
+    let names = readings.compactMap(\.finding.name).filter { $0.addresses.contains(attempt.address) }.map(\.name)
+    return names.first.map { "\($0) (\(Self.endpoint(attempt)))" } ?? Self.endpoint(attempt)
   }
 
   private func text(_ packets: LargePacketsFinding) -> String {

@@ -153,7 +153,7 @@ struct AdviceEdgesTests {
   /// Whoever stops sites on the way is asked about the network; whoever stops the target about the target.
   @Test(
     arguments: [
-      (.silent, "Ask who runs the target whether it is on, and what filters packets before it."),
+      (.silent, "Ask who runs the target whether it is on, and whether a firewall there drops packets."),
       (.refused(NetworkStatement(.prohibited, by: router)), "Ask who runs the firewall on the way to let a through."),
     ] as [(ConnectionFinding.Outcome, String)])
   func whoStopsSitesIsAskedAboutTheNetwork(outcome: ConnectionFinding.Outcome, words: String) {

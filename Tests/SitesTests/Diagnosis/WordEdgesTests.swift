@@ -53,11 +53,11 @@ struct WordEdgesTests {
       let attempt = ConnectionFinding.Attempt(Self.target, port: 443, .silent, sight: sight)
       return Self.text(.connection(ConnectionFinding(.ipv4, [attempt])))
     }
-    let begin = "no answer comes from 203.0.113.10:443, and nobody says why; "
+    let begin = "no answer comes from 203.0.113.10:443, and nothing on the way says why; "
     let unknown = "whether this machine's own firewall drops them cannot be "
     #expect(text(nil) == begin + unknown + "seen without CAP_NET_RAW")
     #expect(text(.init(hasLeft: nil)) == begin + unknown + "told")
-    #expect(text(.init(hasLeft: true, hasReturned: false)) == begin + "the packets leave this machine")
+    #expect(text(.init(hasLeft: true, hasReturned: false)) == begin + "this machine does send its packets")
   }
 
   @Test func aRefusalOfThisMachineIsToldWithWhoListens() {
@@ -162,13 +162,25 @@ struct WordEdgesTests {
     #expect(verdict.summary == "Nothing is wrong\(words): a.example answers \(status).")
   }
 
+  /// A person asked for a name, and would have to recognise its address.
+  @Test func aConnectionThatFailsIsToldWithTheNameThatLedThere() {
+    func summary(_ addresses: [IPAddress]) -> String {
+      let name = Finding.name(NameFinding(name: "a.example", addresses: addresses))
+      let silent = NearestCauseTests.connection(Self.target, .silent)
+      return DiagnosisVerdict(of: "a.example", goal: .host, findings: [name, silent]).summary
+    }
+    #expect(summary([Self.target6, Self.target]).contains(" from a.example (203.0.113.10:443), "))
+    // No name led there.
+    #expect(summary([Self.target6]).contains(" from 203.0.113.10:443, "))
+  }
+
   /// A family that is not set up is told apart from one that is broken by whether the other one's router answers.
   @Test func aFamilyThatIsNotSetUpIsListed() {
     let router = NearestCauseTests.kernel(.neighbour(.answers(Self.router, isGateway: true)))
     func others(_ findings: Finding...) -> [String] {
       DiagnosisVerdict(of: "a", goal: .host, findings: findings).others
     }
-    let none = ["IPv6 is not set up on this machine: no fault"]
+    let none = ["IPv6 is not set up on this machine (not counted)"]
     for result: KernelFinding.Result in [.address(.missing), .address(.linkLocal(Self.target6)), .route(.missing)] {
       let missing = NearestCauseTests.kernel(result, Self.target6)
       #expect(others(router, missing) == none && others(missing) == [], "\(result)")
