@@ -116,7 +116,7 @@ extension SystemFile {
     }
   }
 
-  static func exists(_ path: String) -> Bool {
+  package static func exists(_ path: String) -> Bool {
     // The path becomes a C string for the call.
     unsafe access(path, F_OK) == 0
   }

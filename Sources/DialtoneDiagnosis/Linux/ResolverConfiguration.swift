@@ -54,13 +54,18 @@ struct ResolverConfiguration: Equatable, Sendable {
     }
   }
 
-  /// Whether libc finds the module of a source; two are its own (2.34). Another libc has none at all. A static
-  /// executable cannot tell: the module is of another glibc than its own, and loading it could crash.
+  /// Whether libc finds the module of a source; two are its own (2.34). Another libc has none at all.
   private static func isInstalled(_ source: String) -> Bool {
     #if canImport(Glibc)
-    if ["files", "dns"].contains(source) || csystem_is_static() { return true }
-    // The call reads the name and keeps nothing of it.
-    return unsafe dlopen("libnss_\(source).so.2", RTLD_LAZY) != nil
+    if ["files", "dns"].contains(source) { return true }
+    let module = "libnss_\(source).so.2"
+    // A static executable would load it into another glibc than its own, and may crash.
+    guard csystem_is_static() else {
+      // The call reads the name and keeps nothing of it.
+      return unsafe dlopen(module, RTLD_LAZY) != nil
+    }
+    let folders = ["", "64", "/x86_64-linux-gnu", "/aarch64-linux-gnu"].flatMap { ["/lib\($0)", "/usr/lib\($0)"] }
+    return folders.contains { SystemFile.exists("\($0)/\(module)") }
     #else
     return true
     #endif
