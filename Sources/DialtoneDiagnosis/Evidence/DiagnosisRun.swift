@@ -80,7 +80,7 @@ final class DiagnosisRun: Sendable {
   private func walkToTarget(isProxyAsked: Bool) async {
     if subject.goal != .internet { await ask(.names) }
     if !hasFound(.way) { await ask(.way) }
-    if inquiry.isCutOff { return }
+    if inquiry.isCutOff, !inquiry.isKernelDenied { return }
     // One that wants an address was not asked yet.
     async let proxy: Void = isProxyAsked && !hasFound(.proxy) ? ask(.proxy) : ()
     // Over http, whoever answers may be somebody else.

@@ -125,10 +125,14 @@ public struct DiagnosisInquiry: Sendable {
     return (500...2_500).contains(milliseconds) ? milliseconds : nil
   }
 
+  /// Whether the kernel may not be asked anything.
+  var isKernelDenied: Bool {
+    !kernelFindings.isEmpty && kernelFindings.allSatisfy { $0.result == .link(.denied) }
+  }
+
   /// Whether a connection was made, or refused in a way that a portal would, or the kernel tells nothing.
   var mayExchange: Bool {
-    if !kernelFindings.isEmpty, kernelFindings.allSatisfy({ $0.result == .link(.denied) }) { return true }
-    return attempts.contains { $0.isAccepted || $0.tries.contains(.reset) }
+    isKernelDenied || attempts.contains { $0.isAccepted || $0.tries.contains(.reset) }
   }
 }
 

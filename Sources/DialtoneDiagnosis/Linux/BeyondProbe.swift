@@ -104,7 +104,7 @@ struct BeyondProbe {
       let packets = PacketWitness()
       if sites.leadsBeyond(patience, upTo: near) { return nil }
       // What waits for a router that is not there has not left either.
-      if let packets, sites.isHeld(packets), !way.isNeighbourLost(witness) {
+      if sites.isHeld(packets), !way.isNeighbourLost(witness) {
         outcomes.insert(.failed(EPERM))
         continue
       }
@@ -146,7 +146,12 @@ struct BeyondProbe {
     let connector = connect(servers, upTo: Self.soon)
     if connector.connected == nil {
       var trace = HopTrace(to: server, interface: interface, gateway: way.gateway)
+      let packets = PacketWitness()
       let leadsOn = trace.leadsBeyond(patience, upTo: NameRound.resends[1])
+      if !leadsOn, trace.isHeld(packets), !way.isNeighbourLost(witness) {
+        barrier = .failed(EPERM)
+        return .nothing
+      }
       // A router may let connections come to it, and refuse those that would get further.
       if connector.isRefusedOnTheWay(server.family) {
         _ = trace.isLed(patience, upTo: near, waitsForAll: true)

@@ -26,6 +26,10 @@ struct HopTrace {
   private(set) var hasDiedAtRouter = false
   /// Who has refused one.
   private var refusal: NetworkStatement?
+  /// Whether this machine itself has said that it refuses one, which its kernel says of a neighbour that is gone, too.
+  private var isForbidden = false
+  /// Those that were reset, perhaps by this machine.
+  private var reset: [ProbeSocket] = []
   /// Those who have said that a connection died with them.
   private var routers: [IPAddress] = []
 
@@ -57,10 +61,12 @@ struct HopTrace {
     return ends[Self.hops[1]] == ECONNREFUSED ? .reset : nil
   }
 
-  /// Whether none of those that got no answer has left this machine.
-  func isHeld(_ witness: PacketWitness) -> Bool {
-    witness.read()
-    return !sockets.isEmpty && sockets.allSatisfy { witness.sight(of: $0.socket)?.hasLeft == false }
+  /// Whether none of them has left this machine: it says so itself, or is seen to keep all that got no answer.
+  func isHeld(_ witness: PacketWitness?) -> Bool {
+    if isForbidden { return true }
+    witness?.read()
+    let unheard = sockets.map(\.socket) + reset
+    return !unheard.isEmpty && unheard.allSatisfy { witness?.sight(of: $0)?.hasLeft == false }
   }
 
   mutating func begin() {
@@ -76,7 +82,10 @@ struct HopTrace {
     let (hops, socket) = sockets.remove(at: index)
     let errno = socket.takeError()
     if let statement = socket.takeRefusal()?.statement {
-      if statement.isOwn { return }
+      if statement.isOwn {
+        isForbidden = isForbidden || statement.meaning != .hostUnreachable
+        return
+      }
       if statement.meaning != .lifetimeEnded {
         refusal = statement
       } else if hops == 1 {
@@ -86,6 +95,7 @@ struct HopTrace {
       }
     } else if errno == 0 || errno == ECONNREFUSED {
       ends[hops] = errno
+      if errno != 0 { reset.append(socket) }
     }
   }
 

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
 internal import Netlink
 
 /// What a packet on a link is, as far as tells whether a connection's packets leave and come in. Pure.
@@ -14,6 +15,9 @@ enum ObservedPacket: Equatable, Sendable {
     var sourcePort: UInt16
     var destination: IPAddressBits
     var destinationPort: UInt16
+
+    /// Whether both are this machine's: its own address, or a loopback address.
+    var areOwn: Bool { source == destination || IPAddress(destination).isLoopback }
 
     /// The ends of an answer.
     var reversed: Endpoints {

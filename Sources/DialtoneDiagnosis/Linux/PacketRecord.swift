@@ -126,7 +126,12 @@ struct PacketRecord: Sendable {
   /// question for a neighbour that is still open (the packet waits for it), and not a flow that left under other
   /// numbers, as network address translation on this machine makes of it, unless that leads to this machine itself.
   func sight(of flow: Flow) -> Sight {
-    if let trace = traces[flow] { return trace.sight }
+    if let trace = traces[flow] {
+      var sight = trace.sight
+      // Back to this machine itself, although it is for another one.
+      if sight.leavingBy == [Self.loopback], !flow.endpoints.areOwn { sight.hasLeft = false }
+      return sight
+    }
     let hasLeftOtherwise = traces.contains {
       Self.isTranslated(flow, $0.key) && $0.value.sight.leavingBy != [Self.loopback]
     }

@@ -76,10 +76,41 @@ struct SystemQuestion {
       case .exchange, .proxy: return []
       }
     } catch {
-      if question != .way { return [] }
-      return standIns.filter { inquiry.families.contains($0.family) }.map {
-        .kernel(KernelFinding(.link(.denied), target: $0))
+      switch question {
+      case .way:
+        return standIns.filter { inquiry.families.contains($0.family) }.map {
+          .kernel(KernelFinding(.link(.denied), target: $0))
+        }
+      // Programs look names up, and connect, without asking the kernel.
+      case .names: return [systemName].compactMap(\.self)
+      case .connections: return blindConnections
+      default: return []
       }
+    }
+  }
+
+  /// What programs get for the target's name; `nil` if that is nothing, or if no name is asked for.
+  private var systemName: Finding? {
+    switch inquiry.subject.host {
+    case nil: return nil
+    case .address(let address):
+      return .name(NameFinding(name: address.description, source: .literal, addresses: [address]))
+    case .name(let name):
+      let reply = SystemLookup(name.ascii, families: inquiry.families).reply(patience)
+      guard case .addresses(let found) = reply else { return nil }
+      return .name(NameFinding(name: name.ascii, source: .system, addresses: found))
+    }
+  }
+
+  /// Connections to the target of whose way nothing is known.
+  private var blindConnections: [Finding] {
+    let addresses = Array(inquiry.addresses.prefix(ConnectionProbe.addressLimit))
+    let connector = Connector(addresses, ports: inquiry.subject.ports, interface: nil, patience)
+    connector.wait(upTo: Connector.silence) { connector.connected != nil }
+    return inquiry.families.filter { family in addresses.contains { $0.family == family } }.map { family in
+      var finding = ConnectionFinding(family, connector.results(family))
+      (finding.isAnyPort, finding.isHurried) = (inquiry.subject.port == nil, connector.isHurried)
+      return .connection(finding)
     }
   }
 
@@ -153,7 +184,9 @@ struct SystemQuestion {
   private var standIns: [IPAddress] { ReachabilityTarget.internet.explainedAddresses(.init()) }
 
   private func ways(_ witness: KernelWitness) -> [Finding] {
-    let addresses = inquiry.addresses.isEmpty ? standIns : inquiry.addresses
+    // A route to one of these alone says nothing of the Internet.
+    let others = RootServers.addresses.values.flatMap { $0.suffix(2) }.compactMap { IPAddress($0) }
+    let addresses = inquiry.addresses.isEmpty ? standIns + others : inquiry.addresses
     return inquiry.families.flatMap { family -> [Finding] in
       let ways = addresses.lazy.filter { $0.family == family }.prefix(ConnectionProbe.addressLimit).map { address in
         KernelFindings.findings(witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first)))

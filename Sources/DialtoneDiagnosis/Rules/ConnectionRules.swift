@@ -248,18 +248,21 @@ enum BeyondRules {
     }
     if let (statement, target) = refusal(finding) {
       let cause = ConnectionRules.cause(of: statement, from: target)
-      // A filter of port 53 alone is no fault of what was asked for.
-      let hasTraceFailed = finding.trace.map { if case .leadsOn = $0 { false } else { true } } ?? false
+      // A filter of port 53 alone is no fault of what was asked for, whatever it says: connections get beyond it.
+      let leadsOn = finding.trace.map { if case .leadsOn = $0 { true } else { false } }
       let isBlamed =
-        !context.hasAnswerFromBeyond && (cause != .prohibited || context.hasSilenceBeyond || hasTraceFailed)
+        !context.hasAnswerFromBeyond && leadsOn != true
+        && (cause != .prohibited || context.hasSilenceBeyond || leadsOn == false)
       return (
         .routerSays(statement), isBlamed ? .fault : .doubtful,
         isBlamed ? cause == .hostAbsent ? .routerNoRoute : cause : nil
       )
     }
     if finding.questions.allSatisfy(\.isHeld) {
-      // A filter of port 53 alone is no fault of what was asked for, unless nothing else gets out either.
-      let isWall = finding.questions.allSatisfy(\.isForbidden) && finding.trace == .silent
+      // A filter of port 53 alone is no fault of what was asked for, unless nothing else gets out either, or a name
+      // server of this machine has nobody else to ask.
+      let isAlone = finding.trace == nil ? context.hasSilenceBeyond : finding.trace == .silent
+      let isWall = finding.questions.allSatisfy(\.isForbidden) && (isAlone || context.areNamesLostHere)
       return isWall && !context.hasAnswerFromBeyond
         ? (.forbidden, .fault, .localFirewall) : (.forbidden, .doubtful, nil)
     }

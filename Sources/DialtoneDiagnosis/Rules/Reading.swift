@@ -78,6 +78,8 @@ struct Reading: Hashable, Sendable {
     var isRouterSilent: Bool { routers.contains(false) && !routers.contains(true) }
     /// Whether no name server could find anything out.
     private(set) var areNamesLost = false
+    /// Whether all of these are this machine's own, which ask others.
+    private(set) var areNamesLostHere = false
     /// The tunnel that packets to the Internet leave by.
     private(set) var tunnel: String?
     /// The families in which somebody beyond the router has answered.
@@ -154,7 +156,9 @@ struct Reading: Hashable, Sendable {
     private mutating func note(_ name: NameFinding) {
       // A server on the link answers from its cache, or that it cannot.
       if name.servers.contains(where: { $0.replies.contains(where: \.isHelpless) }) { hasSilenceBeyond = true }
-      areNamesLost = areNamesLost || !name.servers.isEmpty && name.servers.allSatisfy(\.isHelpless)
+      let isLost = !name.servers.isEmpty && name.servers.allSatisfy(\.isHelpless)
+      areNamesLost = areNamesLost || isLost
+      areNamesLostHere = areNamesLostHere || isLost && name.servers.allSatisfy(\.address.isLoopback)
       for server in name.servers where server.hasAnswered && server.isBeyond {
         answeredBeyond.insert(server.address.family)
         hasAnswerFromBeyond = true

@@ -69,7 +69,7 @@ struct VerdictRules {
     let broken = brokenFamily
     if let broken, areNamesAskedOnly(by: broken.family) { return familyBroken(broken) }
     let counting = faults.filter { fault in
-      if isMissing(fault), isNamePartial || isAnotherInUse(fault.family) { return false }
+      if isMissing(fault), isNamePartial(beside: fault.family) || isAnotherInUse(fault.family) { return false }
       guard let family = fault.family else { return true }
       return !workingFamilies.contains { $0 != family }
     }
@@ -121,7 +121,13 @@ struct VerdictRules {
       }
     }
     let first = suspects.min { $0.reading.kind.position < $1.reading.kind.position }
-    guard let first else { return .works(success) }
+    guard let first else {
+      // Programs ask by names, too. What has become of these during the diagnosis, nobody knows.
+      if goal == .internet, let name = readings.first(where: { $0.kind == .name && $0.isFault && $0.charge == nil }) {
+        return .unknown(.doubt(name))
+      }
+      return .works(success)
+    }
     var ground = Conclusion.Ground(reading: first.reading, success: success)
     if first.charge.cause == .familyBroken { ground.brokenFamily = first.family }
     // What this machine's own kernel or files say is so, whatever else succeeds; all else is in doubt.
@@ -192,8 +198,10 @@ struct VerdictRules {
     }
   }
 
-  /// Whether the name may have addresses of a family of which nobody has told one, nor said that there is none.
-  private var isNamePartial: Bool { findings.contains { $0.name?.isPartial == true } }
+  /// Whether the name may have addresses of another family of which nobody has told one, nor said that there is none.
+  private func isNamePartial(beside family: IPAddress.Family?) -> Bool {
+    findings.contains { $0.name?.isPartial(beside: family) == true }
+  }
 
   /// The first fault of a family that this machine uses, while another family works.
   private var brokenFamily: Reading? {

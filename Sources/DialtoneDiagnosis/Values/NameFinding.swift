@@ -196,12 +196,15 @@ extension NameFinding {
     return !addresses.families.isSubset(of: system.families)
   }
 
-  /// Whether there may be addresses of a family of which nobody has told one, nor said that there is none.
-  var isPartial: Bool {
+  /// Whether there may be addresses of another family of which nobody has told one, nor said that there is none.
+  func isPartial(beside one: IPAddress.Family?) -> Bool {
     if source == .literal || source == .hosts || addresses.isEmpty { return false }
-    return unsteady != nil || lacksInSystem
+    return unsteady != nil
       || [IPAddress.Family.ipv4, .ipv6].contains { family in
-        !addresses.families.contains(family) && servers.contains { $0.reply(family) != nil }
+        guard family != one else { return false }
+        // Programs get none of a family that this machine has no address of (AI_ADDRCONFIG).
+        if addresses.families.contains(family) { return lacksInSystem && system?.families.contains(family) == false }
+        return servers.contains { $0.reply(family) != nil }
           && servers.contains { !$0.replies.isEmpty && $0.reply(family)?.isUseless ?? true }
       }
   }

@@ -110,20 +110,26 @@ struct FindingTests {
   /// What nobody has denied may exist.
   @Test func aNameIsPartlyKnownUnlessTheRestIsDenied() {
     let none = NameFinding.Reply.answer(.success, [])
-    #expect(!Self.name(Self.known, none).isPartial)
-    #expect(Self.name(Self.known, .silent).isPartial && Self.name(.silent, .answer(.success, [Self.six])).isPartial)
-    #expect(Self.name(Self.known, .answer(.success, [IPAddress(IPAddressBits(ipv6High: 0, low: 0))])).isPartial)
+    #expect(!Self.name(Self.known, none).isPartial(beside: nil))
+    #expect(Self.name(Self.known, .silent).isPartial(beside: nil))
+    #expect(Self.name(.silent, .answer(.success, [Self.six])).isPartial(beside: nil))
+    let nobodys = NameFinding.Reply.answer(.success, [IPAddress(IPAddressBits(ipv6High: 0, low: 0))])
+    #expect(Self.name(Self.known, nobodys).isPartial(beside: nil))
     // Who has no address at all is not known in part, nor is what no server was asked for.
-    #expect(!Self.name(.silent, .silent).isPartial && !Self.name(Self.known, nil).isPartial)
+    #expect(!Self.name(.silent, .silent).isPartial(beside: nil) && !Self.name(Self.known, nil).isPartial(beside: nil))
     for source in [NameFinding.Source.literal, .hosts] {
-      #expect(!Self.name(Self.known, .silent) { $0.source = source }.isPartial)
+      #expect(!Self.name(Self.known, .silent) { $0.source = source }.isPartial(beside: nil))
     }
     let unsteady = NameFinding.Unsteady(Self.server, failures: 1, tries: 3)
-    #expect(Self.name(Self.known, none) { $0.unsteady = unsteady }.isPartial)
+    #expect(Self.name(Self.known, none) { $0.unsteady = unsteady }.isPartial(beside: nil))
     // Programs get less than servers know.
-    #expect(Self.name(Self.known, none) { $0.system = .failed }.isPartial)
-    #expect(!Self.name(Self.known, none) { $0.system = .silent }.isPartial)
-    #expect(!Self.name(Self.known, none) { $0.system = .addresses([Self.four]) }.isPartial)
+    #expect(Self.name(Self.known, none) { $0.system = .failed }.isPartial(beside: nil))
+    // A machine without IPv4 asks for no IPv4 address (AI_ADDRCONFIG, getaddrinfo(3)): that is no other family.
+    #expect(!Self.name(Self.known, none) { $0.system = .failed }.isPartial(beside: .ipv4))
+    #expect(Self.name(Self.known, .silent).isPartial(beside: .ipv4))
+    #expect(!Self.name(Self.known, .silent).isPartial(beside: .ipv6))
+    #expect(!Self.name(Self.known, none) { $0.system = .silent }.isPartial(beside: nil))
+    #expect(!Self.name(Self.known, none) { $0.system = .addresses([Self.four]) }.isPartial(beside: nil))
   }
 
   /// Netfilter's verdict is proof if it is the same of each question.

@@ -116,6 +116,14 @@ struct PacketRecordTests {
     #expect(hasLeft(anotherPort) == nil)
     // nft(8), redirect: to this machine itself, whose loopback interface is the first (LOOPBACK_IFINDEX).
     #expect(hasLeft(redirected, by: 1) == false)
+    // ip-route(8), type local: what is for others comes back by the loopback interface, as all that is for this machine
+    // does.
+    #expect(hasLeft(Self.ends, by: 1) == false && hasLeft(Self.ends) == true)
+    var own = Self.ends
+    own.destination = own.source
+    let flow = PacketRecord.Flow(endpoints: own, isStream: true)
+    let seen = (Self.segment(own, isSYN: true), Place(interface: 1, isOutgoing: true))
+    #expect(Self.record(seen).sight(of: flow).hasLeft == true)
   }
 
   // MARK: Neighbours
