@@ -205,9 +205,14 @@ extension NameFinding {
         // Programs get none of a family that this machine has no address of (AI_ADDRCONFIG).
         if addresses.families.contains(family) { return lacksInSystem && system?.families.contains(family) == false }
         return servers.contains { $0.reply(family) != nil }
-          && servers.contains { !$0.replies.isEmpty && $0.reply(family)?.isUseless ?? true }
+          && servers.contains { !$0.replies.isEmpty && !$0.isOutOfReach && $0.reply(family)?.isUseless ?? true }
       }
   }
+}
+
+extension NameFinding.Server {
+  /// Whether this machine has no way to it, so that programs ask another one.
+  var isOutOfReach: Bool { replies.contains { if case .noWay = $0 { true } else { false } } }
 }
 
 extension NameFinding.Reply {

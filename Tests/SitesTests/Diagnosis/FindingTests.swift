@@ -124,6 +124,10 @@ struct FindingTests {
     #expect(Self.name(Self.known, none) { $0.unsteady = unsteady }.isPartial(beside: nil))
     // Programs get less than servers know.
     #expect(Self.name(Self.known, none) { $0.system = .failed }.isPartial(beside: nil))
+    // A second server in a family that this machine does not use says nothing of the name.
+    let missing = NameFinding.Reply.noWay(KernelFinding(.address(.missing), target: Self.six))
+    let second = NameFinding.Server(Self.six, ipv4: missing, ipv6: missing)
+    #expect(!Self.name(Self.known, none) { $0.servers.append(second) }.isPartial(beside: nil))
     // A machine without IPv4 asks for no IPv4 address (AI_ADDRCONFIG, getaddrinfo(3)): that is no other family.
     #expect(!Self.name(Self.known, none) { $0.system = .failed }.isPartial(beside: .ipv4))
     #expect(Self.name(Self.known, .silent).isPartial(beside: .ipv4))
