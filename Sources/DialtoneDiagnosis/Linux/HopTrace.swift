@@ -26,7 +26,7 @@ struct HopTrace {
   private(set) var hasDiedAtRouter = false
   /// Who has refused one.
   private var refusal: NetworkStatement?
-  /// Whether this machine itself has said that it refuses one, which its kernel says of a neighbour that is gone, too.
+  /// Whether this machine itself has said that it refuses one, as its kernel does if the neighbour is gone.
   private var isForbidden = false
   /// Those that were reset, perhaps by this machine.
   private var reset: [ProbeSocket] = []
@@ -83,7 +83,7 @@ struct HopTrace {
     let errno = socket.takeError()
     if let statement = socket.takeRefusal()?.statement {
       if statement.isOwn {
-        isForbidden = isForbidden || statement.meaning != .hostUnreachable
+        isForbidden = true
         return
       }
       if statement.meaning != .lifetimeEnded {

@@ -107,7 +107,12 @@ struct SystemQuestion {
     let addresses = Array(inquiry.addresses.prefix(ConnectionProbe.addressLimit))
     let connector = Connector(addresses, ports: inquiry.subject.ports, interface: nil, patience)
     connector.wait(upTo: Connector.silence) { connector.connected != nil }
-    return inquiry.families.filter { family in addresses.contains { $0.family == family } }.map { family in
+    // Beside a family that works, another one may not be set up.
+    let families = inquiry.families.filter { family in
+      connector.connected == nil
+        ? addresses.contains { $0.family == family } : connector.isConnected(family)
+    }
+    return families.map { family in
       var finding = ConnectionFinding(family, connector.results(family))
       (finding.isAnyPort, finding.isHurried) = (inquiry.subject.port == nil, connector.isHurried)
       return .connection(finding)
