@@ -27,7 +27,7 @@ final class DiagnosisRun: Sendable {
     if subject.goal == .internet { await ask(.way) }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.walk() }
-      group.addTask { await self.askBeyond(after: self.subject.goal == .internet ? .zero : Self.patience) }
+      group.addTask { await self.askBeyond(after: self.subject.goal == .internet ? .zero : self.patience) }
       if subject.goal == .internet {
         group.addTask { await self.ask(.names) }
         group.addTask { await self.ask(.proxy) }
@@ -47,7 +47,7 @@ final class DiagnosisRun: Sendable {
   }
 
   /// How long what was asked for may take before somebody beyond the router is asked, too.
-  private static let patience = Duration.milliseconds(1_200)
+  private var patience: Duration { min(.milliseconds(1_200), configuration.timeout) }
 
   private var findings: [Finding] { found.withLock { $0 } }
 
@@ -61,7 +61,7 @@ final class DiagnosisRun: Sendable {
           return true
         }
         group.addTask {
-          await Self.pause(Self.patience)
+          await Self.pause(self.patience)
           return false
         }
       }
