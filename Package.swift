@@ -59,14 +59,12 @@ func products(of package: String, _ names: String..., trait: String? = nil) -> [
 package.targets += [
   // The libc and the kernel headers, in one place. No logic.
   .target(name: "CDialtoneSystem"),
-  // The wire format and the socket of rtnetlink. Knows nothing of reachability.
-  .target(name: "Netlink", dependencies: ["CDialtoneSystem"]),
   // Targets, flags, monitors. No Foundation.
-  .target(name: "Dialtone", dependencies: ["CDialtoneSystem", "Netlink"]),
+  .target(name: "Dialtone", dependencies: ["CDialtoneSystem"]),
   // NotificationCenter and URL: what needs Foundation.
   .target(name: "DialtoneFoundation", dependencies: ["Dialtone"]),
   // Apple's Network, as far as it is about paths; on Apple's platforms, Network itself.
-  .target(name: "DialtoneNetwork", dependencies: ["CDialtoneSystem", "Dialtone", "Netlink", "SocketAddressLengths"]),
+  .target(name: "DialtoneNetwork", dependencies: ["CDialtoneSystem", "Dialtone", "SocketAddressLengths"]),
   // Apple's SCNetworkReachability; on Apple's platforms, SystemConfiguration itself.
   .target(
     name: "DialtoneSystemConfiguration",
@@ -84,10 +82,10 @@ package.targets += [
   // Waiting for what must come, repeatable random numbers, what a process holds: for all tests.
   .target(name: "CTestSupport", path: "Tests/CTestSupport"),
   .target(
-    name: "TestSupport", dependencies: ["CDialtoneSystem", "CTestSupport", "Dialtone", "Netlink"],
+    name: "TestSupport", dependencies: ["CDialtoneSystem", "CTestSupport", "Dialtone"],
     path: "Tests/TestSupport"),
   // What messages are built of that Dialtone reads and never sends.
-  .target(name: "MessageBuilding", dependencies: ["CDialtoneSystem", "Netlink"], path: "Tests/MessageBuilding"),
+  .target(name: "MessageBuilding", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Tests/MessageBuilding"),
   // The definitions of the kernel that are used where its headers are not installed, beside these headers.
   .target(name: "CKernelDefinitions", path: "Tests/CKernelDefinitions", exclude: ["list.inc"]),
   // Two libraries that use Dialtone and do not know of each other, for the test that they share one engine.
@@ -95,11 +93,11 @@ package.targets += [
   .target(name: "SecondLibrary", dependencies: ["Dialtone"], path: "Tests/SharingLibraries/SecondLibrary"),
   .testTarget(
     name: "NetlinkTests",
-    dependencies: ["CDialtoneSystem", "CKernelDefinitions", "MessageBuilding", "Netlink", "TestSupport"]),
+    dependencies: ["CDialtoneSystem", "CKernelDefinitions", "Dialtone", "MessageBuilding", "TestSupport"]),
   .testTarget(
     name: "DialtoneTests",
     dependencies: [
-      "CDialtoneSystem", "CTestSupport", "Dialtone", "DialtoneTesting", "FirstLibrary", "Netlink", "SecondLibrary",
+      "CDialtoneSystem", "CTestSupport", "Dialtone", "DialtoneTesting", "FirstLibrary", "SecondLibrary",
       "TestSupport",
     ]),
   .testTarget(
@@ -115,7 +113,7 @@ package.targets += [
   .testTarget(
     name: "LinuxTests",
     dependencies: [
-      "CDialtoneSystem", "CNetworkLab", "Dialtone", "MessageBuilding", "Netlink", "NetworkLab", "TestSupport",
+      "CDialtoneSystem", "CNetworkLab", "Dialtone", "MessageBuilding", "NetworkLab", "TestSupport",
     ]),
   // The program under test of Scripts/radio-lab.
   .executableTarget(name: "radio-probe", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Tests/RadioLab/Probe"),
@@ -129,7 +127,7 @@ package.targets += [
   // The source for Apple's platforms, the same files, over the modules above instead of Apple's frameworks.
   .target(
     name: "AppleSource",
-    dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneNetwork", "DialtoneSystemConfiguration", "Netlink"],
+    dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneNetwork", "DialtoneSystemConfiguration"],
     path: "Tests/AppleSource", swiftSettings: [.define("DIALTONE_APPLE_SOURCE")]),
   .testTarget(
     name: "AppleTests",
@@ -158,11 +156,11 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
     .target(
       name: "DialtoneSites",
       dependencies: [
-        "CDialtoneSystem", "Dialtone", "Netlink", "SitesTrait",
+        "CDialtoneSystem", "Dialtone", "SitesTrait",
       ] + products(of: "swift-nio", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOTLS")
         + products(of: "swift-nio-http2", "NIOHPACK", "NIOHTTP2") + products(of: "swift-nio-ssl", "NIOSSL")),
     // What is wrong between this machine and a target: findings, rules, verdicts.
-    .target(name: "DialtoneDiagnosis", dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneSites", "Netlink"]),
+    .target(name: "DialtoneDiagnosis", dependencies: ["CDialtoneSystem", "Dialtone", "DialtoneSites"]),
     // Says which trait is missing, where it is. Nothing else.
     .target(name: "SitesTrait"),
     // Connections of swift-nio that know their path. No Foundation.
@@ -213,7 +211,7 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
       name: "SitesTests",
       dependencies: [
         "CTestSupport", "Dialtone", "DialtoneDiagnosis", "DialtoneSites", "DialtoneSitesTesting", "DialtoneTesting",
-        "Netlink", "NetworkLab", "SiteLab", "TestSupport",
+        "NetworkLab", "SiteLab", "TestSupport",
       ] + products(of: "swift-nio", "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix")
         + products(of: "swift-nio-ssl", "NIOSSL")),
   ]
@@ -228,7 +226,7 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
     .target(
       name: "DialtoneJournal",
       dependencies: [
-        "CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "DialtoneSites", "Netlink",
+        "CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "DialtoneSites",
       ]),
     .testTarget(
       name: "JournalTests",
@@ -252,7 +250,7 @@ if Context.environment["DIALTONE_CORE_ALONE"] == nil {
       name: "DialtoneCLI",
       dependencies: [
         "CDialtoneCommand", "CDialtoneSystem", "Dialtone", "DialtoneDiagnosis", "DialtoneExporter", "DialtoneJournal",
-        "DialtoneSites", "Netlink",
+        "DialtoneSites",
       ] + products(of: "swift-argument-parser", "ArgumentParser")),
     .testTarget(
       name: "CLITests",

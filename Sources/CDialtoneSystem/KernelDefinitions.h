@@ -5,7 +5,7 @@
 // installed, such as the static SDK for musl. They are the kernel's binary interface, which does not change. Sources:
 // netlink(7), packet(7), ip(7), futex(2), netdevice(7). A test compares each with the kernel's headers.
 //
-// `Netlink` declares the constants of its messages itself (Sources/Netlink/Wire and Route).
+// `Netlink` declares the constants of its messages itself (Sources/Dialtone/Netlink, Wire and Route).
 #ifndef CSYSTEM_KERNEL_DEFINITIONS_H
 #define CSYSTEM_KERNEL_DEFINITIONS_H
 

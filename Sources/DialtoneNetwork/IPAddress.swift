@@ -5,7 +5,6 @@
 public import FoundationEssentials
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// An address of either version of the Internet protocol, as in Apple's `Network`.
 public protocol IPAddress: CustomDebugStringConvertible, Sendable {

@@ -1,8 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import Dialtone
 @testable import DialtoneDiagnosis
-@testable import Netlink
 
 /// Reads the bytes as packets, one after another: three bytes of how each came, and how long it is.
 func fuzzPacket(_ bytes: [UInt8]) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Dialtone
-@testable import Netlink
 
 /// Reads the bytes as a datagram of the kernel, and each message in it as every kind of message.
 func fuzzWire(_ bytes: [UInt8]) {

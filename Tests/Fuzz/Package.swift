@@ -11,7 +11,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
-    // It reads what is internal, by @testable, and so modules that are no products: Netlink and CDialtoneSystem, too.
+    // It reads what is internal, by @testable, and so a module that is no product: CDialtoneSystem, too.
     .executableTarget(
       name: "Fuzz",
       dependencies: [

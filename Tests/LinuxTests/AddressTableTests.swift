@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// The addresses of this machine, as messages announce and withdraw them.
 struct AddressTableTests {

@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// What the tables take in of the kernel's announcements, what those touch, and which questions need no query: on
 /// messages made by hand.

@@ -5,7 +5,6 @@ import MessageBuilding
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// Messages made by hand as the kernel would send them, for links that this machine has no driver for. They are written
 /// as bytes and decoded again, so that the test covers everything from the datagram on.

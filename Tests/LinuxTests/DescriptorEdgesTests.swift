@@ -4,7 +4,6 @@
 #if os(Linux)
 import CDialtoneSystem
 @testable import Dialtone
-import Netlink
 import TestSupport
 import Testing
 

@@ -4,7 +4,6 @@
 #if os(Linux)
 @testable import Dialtone
 import Dispatch
-import Netlink
 import NetworkLab
 import Synchronization
 import TestSupport

@@ -4,7 +4,6 @@
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// The rules of ``KernelFindings`` at their boundaries, on evidence made by hand: each row changes something of a way
 /// that works, or of one that does not for a reason.

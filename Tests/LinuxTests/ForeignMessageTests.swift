@@ -3,8 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Dialtone
-@testable import Netlink
+@testable import Dialtone
 import NetworkLab
 import TestSupport
 import Testing

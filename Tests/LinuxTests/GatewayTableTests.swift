@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// More IPv6 gateways than the kernel's filter can compare.
 struct GatewayTableTests {

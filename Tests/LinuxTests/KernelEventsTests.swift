@@ -3,7 +3,6 @@
 
 #if os(Linux)
 @testable import Dialtone
-import Netlink
 import NetworkLab
 import Testing
 

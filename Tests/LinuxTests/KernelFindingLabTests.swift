@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Netlink
 import NetworkLab
 import TestSupport
 import Testing

@@ -4,7 +4,6 @@
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// The rules that make findings of what the kernel knows, on evidence made by hand.
 struct KernelFindingsTests {

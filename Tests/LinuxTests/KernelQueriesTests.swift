@@ -4,7 +4,6 @@
 #if os(Linux)
 import CDialtoneSystem
 @testable import Dialtone
-@testable import Netlink
 import NetworkLab
 import TestSupport
 import Testing

@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// Links as the tables keep them, on messages made by hand and beside changes.
 @Suite(.timeLimit(.minutes(5)))

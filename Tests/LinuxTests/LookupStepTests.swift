@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// The lookups of connect(2) step by step, on replies made by hand: ip_route_connect (include/net/route.h) and
 /// ip6_dst_lookup_tail (net/ipv6/ip6_output.c) of Linux. There is no socket to ask.

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// Which link gives the reason while there is no route, and which one stands for the local network: the tables of
 /// HowReachabilityIsDecided.md, each line beside each other.

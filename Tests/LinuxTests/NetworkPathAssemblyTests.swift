@@ -5,7 +5,6 @@ import CDialtoneSystem
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// How a path is made of links, addresses and routes, on messages made by hand.
 struct NetworkPathAssemblyTests {

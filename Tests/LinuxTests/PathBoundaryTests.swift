@@ -4,7 +4,6 @@
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// Paths at the boundaries of their rules, on states made by hand.
 struct PathBoundaryTests {

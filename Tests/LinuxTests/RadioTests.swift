@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// Wi-Fi and modems on messages made by hand: the sequences that a machine with mac80211_hwsim, wwan_hwsim and a USB
 /// modem announced (see Scenarios.md), and the states of the Internet over them.

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// How the kernel's replies are decided, on replies made by hand: those that a real kernel gives only in a race, or
 /// only elsewhere.

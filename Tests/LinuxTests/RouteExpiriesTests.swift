@@ -4,7 +4,6 @@
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// When routes that end are asked about again.
 struct RouteExpiriesTests {

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// What hops, sources and the state of links make of a route, on replies made by hand (HowReachabilityIsDecided.md,
 /// "A route" and "Flags").

@@ -5,7 +5,6 @@ import MessageBuilding
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// When a route with a lifetime is asked about again, by the kernel's answer.
 struct RouteLifetimeTests {

@@ -5,7 +5,6 @@ import CDialtoneSystem
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// What the kernel's two replies for a destination say together, and when their routes end: on messages made by hand.
 struct RouteReplyTests {

@@ -5,7 +5,6 @@ import MessageBuilding
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// What a rule matches, where the walk ends, which route a table has, and the words for a rule: on messages made by
 /// hand, as ip-rule(8) and net/core/fib_rules.c of Linux have it.

@@ -5,7 +5,6 @@ import MessageBuilding
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// The walk through rules, on rules made by hand; ip-rule(8) says how the kernel walks.
 struct RuleWalkTests {

@@ -7,7 +7,6 @@ import NetworkLab
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// Rules and routes of the kernel, beside what ip-rule(8) and ip-route(8) say of them.
 @Suite(.enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2"))

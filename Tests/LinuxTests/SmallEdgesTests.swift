@@ -8,7 +8,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// The edges of small things: traces of programs, suspensions, the configuration of names, and failed gateways.
 struct SmallEdgesTests {

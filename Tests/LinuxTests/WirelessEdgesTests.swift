@@ -8,7 +8,6 @@ import TestSupport
 import Testing
 
 @testable import Dialtone
-@testable import Netlink
 
 /// What nl80211 and the switches of radios say, on a machine that has neither: files in place of `/dev` and of
 /// `/sys/class`, and answers made by hand.

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
+package import Dialtone
 
 /// Attributes that Dialtone reads but never sends, for messages that tests build.
 extension NetlinkRequestBuilder {

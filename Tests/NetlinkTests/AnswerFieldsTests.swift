@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Acknowledgements, generic netlink and WireGuard, field by field (netlink(7), linux/genetlink.h, linux/wireguard.h).
 struct AnswerFieldsTests {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Runs a classic BPF program as the kernel does (net/core/filter.c), for the instructions that a filter here uses.
 /// It follows the kernel's side, with the numbers of linux/bpf_common.h, so that an error on our side shows.

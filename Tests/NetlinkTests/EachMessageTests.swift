@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// What all readers of messages have in common.
 struct EachMessageTests {

@@ -4,7 +4,7 @@
 import TestSupport
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// No bytes may make the parser trap or return an offset outside them. Bytes that are not a message are refused.
 struct FuzzTests {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct GenericNetlinkMessageTests {
   private static let familyAnswer = message(.genericController) {

@@ -4,7 +4,7 @@
 import TestSupport
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct IPAddressBitsTests {
   static let v6 = IPAddressBits(ipv6High: 0x2001_0db8_0000_0001, low: 0x8000_0000_0000_00ff)

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
-@testable import Netlink
+@testable import Dialtone
 import Testing
 
 /// The parser declares constants itself, so that every platform can build it. They equal those of the kernel's headers.

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Where one word of an address ends and the next begins, and where the limits are.
 struct KernelFilterEdgesTests {

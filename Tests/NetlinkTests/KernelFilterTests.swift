@@ -4,7 +4,7 @@
 import TestSupport
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct KernelFilterTests {
   static func routeEvent(

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Field by field, where linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h and linux/neighbour.h put them.
 struct LinkAndAddressFieldsTests {

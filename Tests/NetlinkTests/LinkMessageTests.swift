@@ -4,7 +4,7 @@
 import MessageBuilding
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct LinkMessageTests {
   /// A link with its `IFLA_…` attributes, after lines of a capture on real radio hardware.

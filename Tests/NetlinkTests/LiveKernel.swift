@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
-@testable import Netlink
+@testable import Dialtone
 import Testing
 
 /// What the machine that runs the tests permits.

@@ -4,7 +4,7 @@
 import CDialtoneSystem
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Gives an array's bytes to `body` in the form that the parser takes.
 func withBytes<Result, Failure: Error>(

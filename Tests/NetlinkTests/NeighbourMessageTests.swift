@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct NeighbourMessageTests {
   @Test func readsARecordedNeighbour() throws {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct NetlinkAcknowledgementTests {
   private func read(_ bytes: [UInt8]) throws -> (NetlinkAcknowledgement, text: String?) {

@@ -4,7 +4,7 @@
 import MessageBuilding
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct NetlinkAttributeCursorTests {
   private func walk(_ array: [UInt8], _ range: Range<Int>? = nil) -> (found: [NetlinkAttribute], isMalformed: Bool) {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct NetlinkMessageCursorTests {
   /// Two messages, the first with an attribute that needs padding.

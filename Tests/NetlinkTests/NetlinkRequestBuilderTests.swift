@@ -4,7 +4,7 @@
 import MessageBuilding
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct NetlinkRequestBuilderTests {
   /// The messages of a builder, each with the bytes of its fixed header and its attributes.

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
-@testable import Netlink
+@testable import Dialtone
 import Testing
 
 @Suite(.enabled(if: LiveKernel.answers, "netlink is refused here"))

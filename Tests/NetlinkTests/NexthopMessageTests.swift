@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct NexthopMessageTests {
   @Test func readsARecordedNexthop() throws {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Messages written byte by byte, so that the builder of requests has no part in what its readers are tested with.
 enum RawMessage {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Reading of bytes up to the first and the last of them, and not beyond.
 struct RawSpanTests {

@@ -4,7 +4,7 @@
 import MessageBuilding
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Requests byte by byte, as linux/netlink.h, linux/rtnetlink.h, linux/genetlink.h and linux/wireguard.h want them.
 struct RequestBytesTests {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Field by field, where linux/rtnetlink.h, linux/fib_rules.h and linux/nexthop.h put them.
 struct RouteAndRuleFieldsTests {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct RouteMessageTests {
   private func nexthops(_ bytes: [UInt8]) throws -> [RouteNexthop] {

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 struct RuleMessageTests {
   @Test func readsARecordedRule() throws {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-@testable import Netlink
+@testable import Dialtone
 import TestSupport
 
 /// Says what a kernel would, in words, in the place of a netlink socket's file.

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
-@testable import Netlink
+@testable import Dialtone
 import Testing
 
 /// Answers as the kernel seldom gives them: late, twice, too long, malformed, overtaken by changes, or none.

@@ -3,7 +3,7 @@
 
 import Testing
 
-@testable import Netlink
+@testable import Dialtone
 
 /// Messages as linux/wireguard.h has them: `enum wgdevice_attribute`, `wgpeer_attribute` and `wgallowedip_attribute`.
 struct WireGuardDeviceTests {

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
+internal import Dialtone
 internal import Testing
 
 /// Stands where the kernel does: a netlink socket of Dialtone receives what a test says.

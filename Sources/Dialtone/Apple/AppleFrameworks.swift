@@ -4,7 +4,6 @@
 #if canImport(Darwin) || DIALTONE_APPLE_SOURCE
 internal import CDialtoneSystem
 internal import Dispatch
-internal import Netlink
 
 #if DIALTONE_APPLE_SOURCE
 internal import Dialtone

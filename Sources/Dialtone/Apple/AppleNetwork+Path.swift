@@ -3,7 +3,6 @@
 
 #if canImport(Darwin) || DIALTONE_APPLE_SOURCE
 internal import CDialtoneSystem
-internal import Netlink
 
 #if DIALTONE_APPLE_SOURCE
 package import Dialtone

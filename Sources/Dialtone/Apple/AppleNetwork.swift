@@ -3,7 +3,6 @@
 
 #if canImport(Darwin) || DIALTONE_APPLE_SOURCE
 internal import CDialtoneSystem
-internal import Netlink
 internal import Dispatch
 
 #if DIALTONE_APPLE_SOURCE

@@ -3,7 +3,6 @@
 
 #if canImport(Darwin)
 internal import CDialtoneSystem
-internal import Netlink
 
 // What the rest of the library asks of its platform. It cannot be compiled elsewhere: CONTRIBUTING.md lists what it
 // relies on.

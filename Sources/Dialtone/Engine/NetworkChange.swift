@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
-
 /// What the events read in one go may have changed. Events are hints: they say what to ask again, never what is true.
 package struct NetworkChange {
   /// Addresses of a common prefix.

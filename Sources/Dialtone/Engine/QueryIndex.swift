@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// The nodes that ask about an address, in the order of addresses. So a route's event finds those inside its prefix.
 ///
 /// Invariant: the chunks are sorted and none is empty; every chunk's nodes come before the next one's. A chunk is split

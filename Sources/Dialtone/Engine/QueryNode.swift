@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// A query with its last answer and the targets that depend on it. Used under the engine's lock.
 final class QueryNode {
   let query: RouteQuery

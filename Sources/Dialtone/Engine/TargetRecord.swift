@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// A name, and the targets that depend on it.
 typealias TargetName = NameRecord<TargetRecord>
 

@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// The addresses of this machine, by link.
 struct AddressTable: Sendable {
   struct Entry: Equatable, Sendable {

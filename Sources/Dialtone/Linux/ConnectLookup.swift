@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-internal import Netlink
 
 #if os(Linux)
 /// What connect(2) would look up for one destination, step by step.

@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
 
 /// Asks connect(2) what no IPv6 route query tells: which source it chooses without a route, and whether there is a way
 /// from a source over one interface. With a source, a query takes RTA_OIF for a preference.

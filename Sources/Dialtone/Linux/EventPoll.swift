@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
 internal import Synchronization
 
 /// The waiter for Linux: descriptors of the source, a wake-up and a timer (epoll(7), eventfd(2), timerfd_create(2)).

@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// The IPv6 gateways of the answers, and those that are known not to answer.
 ///
 /// In IPv6 the kernel passes over a route while its gateway's neighbour entry is failed. It takes another one: of the

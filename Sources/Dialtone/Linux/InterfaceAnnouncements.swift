@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import Netlink
 
 /// Tells a loop that is not the engine's that ``currentInterfaces()`` may say something new: a link has changed, or the
 /// switch of a radio. Belongs to one thread.

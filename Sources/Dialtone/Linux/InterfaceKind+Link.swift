@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 extension InterfaceKind {
   /// What decides if the kernel's message alone does not.
   struct Evidence: Equatable, Sendable {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import Netlink
 #endif
 
 /// An interface as it is now, for a list of interfaces.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import Netlink
 
 /// The socket on which the kernel announces changes.
 final class KernelEvents {

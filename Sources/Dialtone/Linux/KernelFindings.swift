@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
-
 /// The rules that tell what the kernel's evidence says of the way to an address. Pure.
 ///
 /// The findings come in the order in which a packet meets them: link, address, rule, route, source, neighbour. The

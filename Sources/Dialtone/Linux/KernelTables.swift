@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
 
 /// What is known of links, addresses and rules. Routes are not kept, but asked for each time.
 ///

@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-package import Netlink
 
 /// Gathers what the kernel knows of the way to an address. It sends nothing to the network.
 ///

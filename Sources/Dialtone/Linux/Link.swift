@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// What counts of a link. Everything else in its messages (MTU, counters, queues) changes no answer.
 ///
 /// An object, since tables, decisions and answers share it.

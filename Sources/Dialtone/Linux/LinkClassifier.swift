@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
 
 /// Finds out what a link is, with nl80211 and sysfs if the kernel's message alone does not tell.
 ///

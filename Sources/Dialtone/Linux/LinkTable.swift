@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// The links there are, by index.
 ///
 /// Invariants: `links` is in the order of the indices, each once. `names` has every name of every link, in order of the

@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
 
 /// The network as the Linux kernel tells it, over rtnetlink (rtnetlink(7)).
 ///

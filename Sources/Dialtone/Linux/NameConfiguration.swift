@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
 
 /// The configuration of name resolution as it was last read: the name servers, and whether something changed.
 ///

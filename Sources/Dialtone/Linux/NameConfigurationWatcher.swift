@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
 
 /// Notices that the configuration of name resolution has changed: resolv.conf(5), nsswitch.conf(5), hosts(5).
 ///

@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// Makes a path from the state of the links and the kernel's replies for each of them. Pure.
 ///
 /// <doc:HowReachabilityIsDecided> says the same in words.

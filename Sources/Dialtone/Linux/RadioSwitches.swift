@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
 
 /// Which radios are blocked, by a switch or by software. /dev/rfkill (linux/rfkill.h) first lists all switches and then
 /// announces every change, in any network namespace.

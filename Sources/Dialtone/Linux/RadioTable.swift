@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// The switches of radios, as `struct rfkill_event` announces them (linux/rfkill.h). Pure.
 ///
 /// The radio of a Wi-Fi interface has a switch of its own (net/wireless/core.c, wiphy_register). Besides, there are

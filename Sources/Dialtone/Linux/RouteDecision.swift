@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-internal import Netlink
 
 /// Decides by the kernel's replies and the state of the links whether a packet can leave, and why not. Pure.
 ///

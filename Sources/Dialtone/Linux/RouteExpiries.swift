@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// When the routes of the answers end.
 ///
 /// The kernel does not use an IPv6 route, such as one of a router advertisement, beyond its lifetime. But it announces

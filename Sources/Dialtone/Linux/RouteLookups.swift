@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-internal import Netlink
 
 /// Makes lookups as connect(2) would, and remembers what may change their answers although no event tells of it: routes
 /// that end, IPv6 gateways that cease to answer, and IPv6 routes that were announced before the kernel found them.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-internal import Netlink
 
 /// The kernel's reply to a route query.
 enum RouteReply: Equatable, Sendable, BitwiseCopyable {

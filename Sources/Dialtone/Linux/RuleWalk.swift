@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-package import Netlink
 
 /// Walks through routing rules as the kernel does for a packet that this machine makes, and finds the rule and the
 /// route that decide. Pure; ip-rule(8), net/core/fib_rules.c.

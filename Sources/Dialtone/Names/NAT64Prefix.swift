@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
-
 /// The IPv6 prefix of a network's translator to the IPv4 Internet (RFC 6146), discovered as RFC 7050 says.
 struct NAT64Prefix: Hashable {
   /// The only addresses of the discovery name, 192.0.0.170 and 192.0.0.171 (RFC 7050, 8.2). A network with a translator

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-internal import Netlink
 
 /// What is looked up. Two lookups may ask the same.
 package struct NameQuestion: Hashable, Sendable {

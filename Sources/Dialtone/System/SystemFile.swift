@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-package import Netlink
 
 /// Files, each read up to a limit. In the place of a configuration file there may be a device that never ends, or a
 /// pipe to which nobody writes: where a path leads to a file of the system, only regular files are read.
@@ -149,5 +148,9 @@ package struct SystemError: Error, CustomStringConvertible {
   package var description: String { "\(call): \(Self.text(of: errno))" }
 
   /// The system's words for an error number, such as "Connection refused".
-  package static func text(of errno: CInt) -> String { ErrorNumber.text(of: errno) }
+  package static func text(of errno: CInt) -> String {
+    // strerror(3) returns a string that ends with NUL and stays valid until the thread's next call; it is copied at
+    // once.
+    unsafe String(cString: strerror(errno))
+  }
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CDialtoneSystem
-internal import Netlink
 
 // The public functions take raw pointers instead of `sockaddr`. Swift converts pointers to any structure of that
 // family, and `&structure`, to them, and users need not import the C library as this module does.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CDialtoneSystem
-package import Netlink
 
 /// An IPv4 or IPv6 address, with its zone if it has one.
 ///

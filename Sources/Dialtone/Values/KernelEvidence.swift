@@ -1,8 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-package import Netlink
-
 /// What the kernel knows of the way to one address. Plain values, which tests make by hand.
 package struct KernelEvidence: Hashable, Sendable {
   /// A link, as far as it matters to the way.

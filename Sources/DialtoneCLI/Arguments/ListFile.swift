@@ -4,7 +4,6 @@
 internal import ArgumentParser
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// Targets or URLs in a file, one a line. What follows a `#` is a comment, if the `#` begins the line or follows a
 /// space.

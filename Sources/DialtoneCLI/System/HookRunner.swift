@@ -4,7 +4,6 @@
 internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// Runs a hook for changes, one run at a time.
 final class HookRunner<State: Equatable & Sendable>: Sendable {

@@ -3,7 +3,6 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// Runs the tasks of a command on the main thread.
 ///

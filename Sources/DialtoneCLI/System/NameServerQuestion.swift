@@ -4,7 +4,6 @@
 internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// A question to a name server, for the addresses of a name (RFC 1035, 4.1). Pure.
 struct NameServerQuestion: Sendable {

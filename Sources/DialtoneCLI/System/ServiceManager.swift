@@ -4,7 +4,6 @@
 internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// The service manager that has started the command, if it wants to be told: sd_notify(3), without its library.
 ///

@@ -5,7 +5,6 @@ internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
-internal import Netlink
 
 /// What a system that has nothing left ran out of, and what to do about it.
 enum Shortage {

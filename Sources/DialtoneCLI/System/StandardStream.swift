@@ -4,7 +4,6 @@
 internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// Standard output or standard error, each text written at once, also into pipes and files.
 struct StandardStream: Sendable {

@@ -3,7 +3,6 @@
 
 package import Dialtone
 internal import DialtoneSites
-internal import Netlink
 
 /// What a diagnosis asks a source of evidence.
 public enum DiagnosisQuestion: Hashable, Sendable, CaseIterable {

@@ -4,7 +4,6 @@
 #if os(Linux)
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// Asks two root servers of each usable family for the root's name servers (RFC 9609): the smallest question that the
 /// Internet itself answers for anybody. Belongs to one thread.

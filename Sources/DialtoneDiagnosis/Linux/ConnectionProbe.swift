@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import Dialtone
-internal import Netlink
 
 /// Connects to the target's addresses, again where a try failed. Belongs to one thread.
 struct ConnectionProbe {

@@ -5,7 +5,6 @@
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
-internal import Netlink
 
 /// Questions about one name to several name servers at the same time, to each by itself. Belongs to one thread.
 struct NameRound {

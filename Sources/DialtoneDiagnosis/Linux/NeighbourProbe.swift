@@ -3,7 +3,6 @@
 
 #if os(Linux)
 internal import Dialtone
-internal import Netlink
 
 /// Has the kernel ask for the neighbours that get the packets first, and looks what it learns. Belongs to one thread.
 struct NeighbourProbe {

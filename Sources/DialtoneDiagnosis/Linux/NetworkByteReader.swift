@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
+internal import Dialtone
 
 // Invariant: `rest` lies inside the bytes that the reader was made with. What does not fit is `nil`, and then nothing
 // is taken: a stranger's number never becomes an offset without a look at the bounds.

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Netlink
+internal import Dialtone
 
 // Invariant: what comes in is kept only as an answer to a flow that was seen to leave, so a stranger cannot make it
 // grow; what leaves is kept up to a limit, and beyond it nothing is said of what was not seen.

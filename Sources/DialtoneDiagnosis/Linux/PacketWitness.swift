@@ -3,7 +3,7 @@
 
 #if os(Linux)
 internal import CDialtoneSystem
-internal import Netlink
+internal import Dialtone
 
 /// Sees packets leave this machine and come in, behind its own firewall on the way out and before it on the way in
 /// (packet(7)). So it tells a local firewall from a remote one. It needs CAP_NET_RAW. Belongs to one thread.

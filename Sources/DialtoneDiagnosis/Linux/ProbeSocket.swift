@@ -5,7 +5,6 @@
 internal import CDialtoneSystem
 internal import Dialtone
 internal import DialtoneSites
-internal import Netlink
 
 /// A socket that is connected to one address, for one probe. It does not block. Belongs to one thread.
 final class ProbeSocket {

@@ -5,7 +5,6 @@
 internal import CDialtoneSystem
 public import Dialtone
 public import DialtoneSites
-internal import Netlink
 
 /// What the system, and whom it reaches, tell. Every diagnosis has its findings from here unless it is given others.
 public struct SystemEvidence: EvidenceSource {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Dialtone
-internal import Netlink
 
 /// One thing that was found on the way to a target.
 ///

@@ -3,7 +3,6 @@
 
 internal import Dialtone
 internal import DialtoneSites
-internal import Netlink
 
 /// The facts of readings. Their keys are part of the command's JSON.
 enum Facts {

@@ -3,7 +3,6 @@
 
 internal import CDialtoneSystem
 package import Dialtone
-internal import Netlink
 
 /// A file that is always whole: it is written beside, and takes the place of the former one (rename(2)), with its owner
 /// and mode. A link stays, and leads to the new file. What is no file, such as a terminal or a pipe, is written to.

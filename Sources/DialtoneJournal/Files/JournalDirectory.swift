@@ -4,7 +4,6 @@
 internal import CDialtoneCommand
 internal import CDialtoneSystem
 package import Dialtone
-package import Netlink
 
 /// Where a journal lies: a folder with files by day, such as `000012-2026-11-24.jsonl`.
 ///

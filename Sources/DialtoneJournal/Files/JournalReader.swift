@@ -3,7 +3,6 @@
 
 internal import CDialtoneSystem
 package import Dialtone
-internal import Netlink
 
 /// Reads a journal line by line. However long it is, it takes the memory of one chunk and one line.
 package struct JournalReader {

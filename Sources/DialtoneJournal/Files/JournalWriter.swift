@@ -3,8 +3,7 @@
 
 internal import CDialtoneCommand
 internal import CDialtoneSystem
-internal import Dialtone
-package import Netlink
+package import Dialtone
 
 /// Appends events to a journal, each with one write(2).
 ///

@@ -3,7 +3,6 @@
 
 package import Dialtone
 package import DialtoneDiagnosis
-internal import Netlink
 
 /// A target of a recorder: how it is watched, and how it is explained.
 package struct RecordedTarget: Sendable {

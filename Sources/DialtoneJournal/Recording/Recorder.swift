@@ -4,7 +4,6 @@
 package import Dialtone
 package import DialtoneDiagnosis
 internal import Dispatch
-internal import Netlink
 
 /// Watches targets, and writes their outages to a journal. It drives a ``RecorderStateMachine`` on the thread that runs
 /// it.

@@ -3,7 +3,6 @@
 
 internal import CDialtoneSystem
 internal import Dialtone
-internal import Netlink
 
 /// What a recorder's thread waits with: for a wake-up, a time, or a clock that was set, as when the machine wakes
 /// (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).

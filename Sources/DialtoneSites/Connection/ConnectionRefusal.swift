@@ -5,7 +5,6 @@
 internal import CDialtoneSystem
 package import Dialtone
 internal import NIOCore
-internal import Netlink
 
 /// Who refused a connection, and how: the ICMP message (RFC 792, RFC 4443) that ended the attempt.
 package struct ConnectionRefusal: Equatable {

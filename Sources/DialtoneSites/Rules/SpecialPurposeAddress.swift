@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import Netlink
 
 extension IPAddress {
   /// Whether a site of the Internet can have the address.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Dialtone
-internal import Netlink
 
 /// Which addresses a check may connect to, whatever a name leads to: for programs that check what strangers name.
 package struct AddressAdmission: Hashable, Sendable {

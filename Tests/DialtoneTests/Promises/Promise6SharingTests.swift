@@ -4,7 +4,6 @@
 #if os(Linux)
 import Dialtone
 import FirstLibrary
-import Netlink
 import SecondLibrary
 import TestSupport
 import Testing

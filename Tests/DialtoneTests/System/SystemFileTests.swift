@@ -3,7 +3,6 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import Netlink
 import Testing
 
 @testable import Dialtone

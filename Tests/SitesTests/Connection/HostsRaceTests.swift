@@ -3,7 +3,6 @@
 
 #if os(Linux)
 import Dialtone
-import Netlink
 import TestSupport
 import Testing
 

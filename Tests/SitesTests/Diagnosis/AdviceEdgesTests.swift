@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DialtoneSites
-import Netlink
 import Testing
 
 @testable import Dialtone

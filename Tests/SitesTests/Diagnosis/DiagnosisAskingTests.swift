@@ -3,7 +3,6 @@
 
 import Dialtone
 import DialtoneSites
-import Netlink
 import TestSupport
 import Testing
 

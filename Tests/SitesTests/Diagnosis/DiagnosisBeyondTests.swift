@@ -5,7 +5,6 @@
 import DialtoneSites
 import NIOCore
 import NIOPosix
-import Netlink
 import NetworkLab
 import TestSupport
 import Testing

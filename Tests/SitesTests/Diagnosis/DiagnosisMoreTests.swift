@@ -6,7 +6,6 @@ import DialtoneSites
 import Glibc
 import NIOCore
 import NIOPosix
-import Netlink
 import SiteLab
 import TestSupport
 import Testing

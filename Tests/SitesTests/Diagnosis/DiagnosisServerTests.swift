@@ -3,7 +3,6 @@
 
 #if os(Linux)
 import Glibc
-import Netlink
 import NetworkLab
 import SiteLab
 import TestSupport

@@ -4,7 +4,6 @@
 #if os(Linux)
 import NIOCore
 import NIOPosix
-import Netlink
 import NetworkLab
 import TestSupport
 import Testing

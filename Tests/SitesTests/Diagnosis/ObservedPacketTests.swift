@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import DialtoneSites
 import TestSupport
 import Testing
 
 @testable import DialtoneDiagnosis
-@testable import Netlink
 
 /// Packets of a link, as any neighbour can have written them. `Scripts/fuzz packet` goes on from here.
 struct ObservedPacketTests {

@@ -4,7 +4,6 @@
 import Dialtone
 import DialtoneSites
 import Glibc
-import Netlink
 import Testing
 
 @testable import DialtoneDiagnosis

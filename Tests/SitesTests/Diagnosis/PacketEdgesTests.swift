@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import Testing
 
 @testable import DialtoneDiagnosis
-@testable import Netlink
 
 /// Packets that are as short as they may be, and what a record of them starts from.
 struct PacketEdgesTests {

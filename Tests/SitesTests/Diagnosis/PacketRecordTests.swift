@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
+@testable import Dialtone
 import Testing
 
 @testable import DialtoneDiagnosis
-@testable import Netlink
 
 /// What packets, by the standards, tell of a connection: whether its first one has left, and whether an answer came in.
 struct PacketRecordTests {

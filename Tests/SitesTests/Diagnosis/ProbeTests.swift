@@ -6,7 +6,6 @@ import Dialtone
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import Netlink
 import NetworkLab
 import SiteLab
 import TestSupport

@@ -4,7 +4,6 @@
 import CDialtoneSystem
 import Dialtone
 import DialtoneSites
-import Netlink
 import Testing
 
 @testable import DialtoneDiagnosis

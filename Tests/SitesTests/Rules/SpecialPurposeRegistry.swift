@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
-import Netlink
 import Testing
 
 /// The IANA special-purpose address registries of 2025: the columns "Address Block" and "Globally Reachable" of

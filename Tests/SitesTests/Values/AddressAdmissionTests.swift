@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
-import Netlink
 import Testing
 
 @testable import DialtoneSites

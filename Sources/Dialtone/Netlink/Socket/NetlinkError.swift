@@ -3,16 +3,6 @@
 
 import CDialtoneSystem
 
-/// The numbers of errno(3), in words. It stands here since Dialtone's errors use it, too.
-package enum ErrorNumber {
-  /// Returns the system's words for a number, such as "Connection refused".
-  package static func text(of errno: Int32) -> String {
-    // SAFETY: strerror(3) returns a string that ends with NUL and stays valid until the thread's next call; it is
-    // copied at once.
-    unsafe String(cString: strerror(errno))
-  }
-}
-
 #if os(Linux)
 /// Why a netlink operation failed.
 package struct NetlinkError: Error, Hashable, Sendable {
@@ -65,7 +55,7 @@ extension NetlinkError: CustomStringConvertible {
     case .overrun: reason = "answers were lost"
     default: reason = "refused"
     }
-    if errno != 0 { reason = "\(ErrorNumber.text(of: errno)) (\(Self.names[errno] ?? "errno \(errno)"))" }
+    if errno != 0 { reason = "\(SystemError.text(of: errno)) (\(Self.names[errno] ?? "errno \(errno)"))" }
     if let message { reason += ": \(message)" }
     return "cannot \(operation): \(reason)"
   }
