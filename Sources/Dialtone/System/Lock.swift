@@ -13,14 +13,8 @@ internal import Synchronization
 /// So threads contend for a word of our own, as in "Futexes Are Tricky" (Ulrich Drepper, 2011). The `Mutex` only holds
 /// the value: threads never contend for it.
 package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
-  private static var free: UInt32 { 0 }
-  private static var held: UInt32 { 1 }
-  private static var heldAndAwaited: UInt32 { 2 }
-  /// How often a thread looks at the word before it sleeps: most locks are held for less time than that takes.
-  private static var spinLimit: Int { 64 }
-
   private let mutex: Mutex<Value>
-  private let word = Atomic<UInt32>(0)
+  private let word = LockWord()
 
   package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
@@ -28,8 +22,8 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    if !take() { waitAndTake() }
-    defer { release() }
+    if !word.take() { word.waitAndTake() }
+    defer { word.release() }
     return try mutex.withLock(body)
   }
 
@@ -38,16 +32,29 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
   borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {
-    if !take() { return nil }
-    defer { release() }
+    if !word.take() { return nil }
+    defer { word.release() }
     return try mutex.withLock(body)
   }
+}
 
-  private borrowing func take() -> Bool {
+/// The word that threads contend for.
+private struct LockWord: ~Copyable, Sendable {
+  private static let free: UInt32 = 0
+  private static let held: UInt32 = 1
+  private static let heldAndAwaited: UInt32 = 2
+  /// How often a thread looks at the word before it sleeps: most locks are held for less time than that takes.
+  private static let spinLimit = 64
+
+  private let word = Atomic<UInt32>(free)
+
+  borrowing func take() -> Bool {
     word.compareExchange(expected: Self.free, desired: Self.held, ordering: .acquiring).exchanged
   }
 
-  private borrowing func waitAndTake() {
+  /// Not part of each place that takes a lock, since hardly any thread comes here.
+  @inline(never)
+  borrowing func waitAndTake() {
     for _ in 0..<Self.spinLimit where word.load(ordering: .relaxed) == Self.free {
       if take() { return }
     }
@@ -58,7 +65,7 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     }
   }
 
-  private borrowing func release() {
+  borrowing func release() {
     if word.exchange(Self.free, ordering: .releasing) != Self.heldAndAwaited { return }
     // As above. By now another thread may hold the lock, or have freed it: the kernel uses the address only as a name.
     unsafe withUnsafePointer(to: word) { unsafe csystem_futex_wake($0) }
