@@ -77,9 +77,7 @@ package struct AddressMessage: Hashable, Sendable {
 package struct AddressFlags: OptionSet, Hashable, Sendable {
   package let rawValue: UInt32
 
-  package init(rawValue: UInt32) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// IPv4: not the first of its subnet.
   static let secondary = Self(rawValue: 0x01)
@@ -101,7 +99,6 @@ package struct AddressFlags: OptionSet, Hashable, Sendable {
 extension IPAddressBits {
   /// Reads an address. If the message names an IP family, the address must be of it; for other families the size
   /// decides.
-  @inline(__always)
   init?(_ bytes: RawSpan, in range: Range<Int>, family: KernelAddressFamily) {
     self.init(bytes, in: range)
     if family == .ipv4 && isIPv6 || family == .ipv6 && !isIPv6 { return nil }

@@ -162,10 +162,7 @@ package struct LinkMessage: Hashable, Sendable {
 package struct LinkFlags: OptionSet, Hashable, Sendable {
   package let rawValue: UInt32
 
-  @inline(__always)
-  package init(rawValue: UInt32) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Switched on by an administrator. Says nothing about a carrier.
   package static let up = Self(rawValue: 1 << 0)
@@ -185,9 +182,7 @@ package struct LinkFlags: OptionSet, Hashable, Sendable {
 package struct DeviceType: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt16
 
-  package init(rawValue: UInt16) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   package static let ethernet = Self(rawValue: 1)
   package static let infiniband = Self(rawValue: 32)
@@ -208,9 +203,7 @@ package struct DeviceType: RawRepresentable, Hashable, Sendable {
 package struct OperationalState: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
 
-  package init(rawValue: UInt8) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The driver does not say; loopback, tunnels and modems that are up stay here.
   package static let unknown = Self(rawValue: 0)

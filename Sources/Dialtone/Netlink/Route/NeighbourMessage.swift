@@ -47,9 +47,7 @@ package struct NeighbourMessage: Hashable, Sendable {
 package struct NeighbourState: OptionSet, Hashable, Sendable {
   package let rawValue: UInt16
 
-  package init(rawValue: UInt16) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   package static let incomplete = Self(rawValue: 0x01)
   package static let reachable = Self(rawValue: 0x02)

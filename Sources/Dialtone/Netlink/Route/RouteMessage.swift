@@ -95,7 +95,6 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// - Returns: whether the attribute is unknown or has the size it must have.
-  @inline(__always)
   private mutating func read(
     _ attribute: NetlinkAttribute, in bytes: RawSpan, _ nexthops: inout [RouteNexthop]
   ) -> Bool {
@@ -127,7 +126,6 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
 
 extension RouteMessage {
   /// Whether a message about a route is about one of IPv6.
-  @inline(__always)
   package static func isIPv6(_ message: NetlinkMessage, in bytes: RawSpan) -> Bool {
     bytes.integer(at: message.body.lowerBound) == KernelAddressFamily.ipv6.rawValue
   }
@@ -140,7 +138,6 @@ package struct RoutePrefix: Hashable, Sendable, BitwiseCopyable {
   package let length: Int
 
   /// - Returns: `nil` if the message is of another type, or its destination malformed.
-  @inline(__always)
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let start = message.body.lowerBound
     guard message.type == .newRoute || message.type == .deleteRoute,
@@ -166,10 +163,7 @@ package struct RoutePrefix: Hashable, Sendable, BitwiseCopyable {
 package struct RouteType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8
 
-  @inline(__always)
-  package init(rawValue: UInt8) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   package static let unspecified = Self(rawValue: 0)
   package static let unicast = Self(rawValue: 1)
@@ -200,10 +194,7 @@ extension RouteType: CustomStringConvertible {
 package struct RouteScope: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8
 
-  @inline(__always)
-  package init(rawValue: UInt8) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   package static let universe = Self(rawValue: 0)
   /// On the attached link.
@@ -215,10 +206,7 @@ package struct RouteScope: RawRepresentable, Hashable, Sendable, BitwiseCopyable
 package struct RouteProtocol: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8
 
-  @inline(__always)
-  package init(rawValue: UInt8) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   package static let unspecified = Self(rawValue: 0)
   static let boot = Self(rawValue: 3)
@@ -229,10 +217,7 @@ package struct RouteProtocol: RawRepresentable, Hashable, Sendable, BitwiseCopya
 package struct RouteFlags: OptionSet, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt32
 
-  @inline(__always)
-  package init(rawValue: UInt32) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// The nexthop's link is down.
   package static let dead = Self(rawValue: 1 << 0)

@@ -146,9 +146,7 @@ package struct RuleMessage: Hashable, Sendable {
 package struct RuleAction: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
 
-  package init(rawValue: UInt8) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   package static let unspecified = Self(rawValue: 0)
   package static let toTable = Self(rawValue: 1)
@@ -163,9 +161,7 @@ package struct RuleAction: RawRepresentable, Hashable, Sendable {
 package struct RuleFlags: OptionSet, Hashable, Sendable {
   package let rawValue: UInt32
 
-  package init(rawValue: UInt32) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   package static let permanent = Self(rawValue: 0x01)
   /// The rule is for packets that do not match: `ip rule add not …`.

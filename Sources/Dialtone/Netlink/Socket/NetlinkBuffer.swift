@@ -22,7 +22,6 @@
   package var byteCount: Int { unsafe memory.count }
 
   /// Lends bytes that a receive has filled.
-  @inline(__always)
   package func withBytes<Result, Failure: Error>(
     _ range: Range<Int>, _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -33,7 +32,6 @@
   }
 
   /// Lends the memory itself, for a system call to write to.
-  @inline(__always)
   func withUnsafeMemory<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
     // SAFETY: the memory lives as long as self, which is borrowed here.
     unsafe body(memory)

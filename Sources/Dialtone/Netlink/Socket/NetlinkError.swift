@@ -9,9 +9,7 @@ package struct NetlinkError: Error, Hashable, Sendable {
   package struct Code: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
-    package init(rawValue: String) {
-      self.rawValue = rawValue
-    }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     /// `socket()` failed: no netlink here (seccomp, gVisor), or no descriptor left.
     static let socketRefused = Self(rawValue: "socketRefused")

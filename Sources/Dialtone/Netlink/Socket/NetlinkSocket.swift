@@ -199,9 +199,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 package struct NetlinkProtocol: RawRepresentable, Hashable, Sendable {
   package let rawValue: Int32
 
-  package init(rawValue: Int32) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// Links, addresses, routes, rules: rtnetlink(7).
   package static let route = Self(rawValue: 0)
@@ -232,9 +230,7 @@ package enum NetlinkReception: Hashable, Sendable {
 package struct NetlinkGroup: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt32
 
-  package init(rawValue: UInt32) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   package static let link = Self(rawValue: 1)
   package static let neighbour = Self(rawValue: 3)

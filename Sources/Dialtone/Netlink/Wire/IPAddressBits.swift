@@ -10,14 +10,12 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
   package let high: UInt64
   package let low: UInt64
 
-  @inline(__always)
   package init(ipv4 value: UInt32) {
     isIPv6 = false
     high = 0
     low = UInt64(value)
   }
 
-  @inline(__always)
   package init(ipv6High high: UInt64, low: UInt64) {
     isIPv6 = true
     self.high = high
@@ -25,7 +23,6 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Reads an address in network order. 4 bytes are IPv4, 16 bytes are IPv6; other sizes give `nil`.
-  @inline(__always)
   package init?(_ bytes: RawSpan, in range: Range<Int>) {
     switch range.count {
     case 4:
@@ -42,11 +39,8 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// 32 or 128.
-  @inline(__always)
   package var bitWidth: Int { isIPv6 ? 128 : 32 }
-  @inline(__always)
   package var byteCount: Int { isIPv6 ? 16 : 4 }
-  @inline(__always)
   package var family: KernelAddressFamily { isIPv6 ? .ipv6 : .ipv4 }
 
   /// Whether this is an IPv4 address written as IPv6, `::ffff:a.b.c.d` (RFC 4291, 2.5.5.2).
@@ -58,7 +52,6 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// The address with all but its first `length` bits cleared. A length out of range is clamped.
-  @inline(__always)
   package func prefix(_ length: Int) -> IPAddressBits {
     guard isIPv6 else {
       return IPAddressBits(ipv4: UInt32(truncatingIfNeeded: low) & (UInt32.max << (32 - min(max(length, 0), 32))))
@@ -70,7 +63,6 @@ package struct IPAddressBits: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Whether the address lies inside a prefix of its own family. Bits of `prefix` after `length` do not matter.
-  @inline(__always)
   package func matches(prefix: IPAddressBits, length: Int) -> Bool {
     isIPv6 == prefix.isIPv6 && self.prefix(length) == prefix.prefix(length)
   }
@@ -88,10 +80,7 @@ extension IPAddressBits: Comparable {
 package struct KernelAddressFamily: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
   package let rawValue: UInt8
 
-  @inline(__always)
-  package init(rawValue: UInt8) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   package static let unspecified = Self(rawValue: 0)
   package static let ipv4 = Self(rawValue: 2)

@@ -10,7 +10,6 @@ package struct NetlinkMessageCursor: Hashable, Sendable {
   private let count: Int
 
   /// - Parameter count: how many bytes of the span belong to the datagram.
-  @inline(__always)
   package init(count: Int) {
     self.count = max(0, count)
   }
@@ -18,7 +17,6 @@ package struct NetlinkMessageCursor: Hashable, Sendable {
   /// The next message, or `nil` after the last.
   ///
   /// - Throws: if the remaining bytes are no message. The walk is over then.
-  @inline(__always)
   package mutating func next(in bytes: RawSpan) throws(NetlinkFormatError) -> NetlinkMessage? {
     let end = min(count, bytes.byteCount)
     let start = offset
@@ -47,14 +45,12 @@ package struct NetlinkAttributeCursor: Hashable, Sendable {
   /// Whether the walk ended at an attribute that does not fit, or that claims fewer bytes than its own header.
   package private(set) var isMalformed = false
 
-  @inline(__always)
   package init(_ range: Range<Int>) {
     self.offset = range.lowerBound
     self.end = range.upperBound
   }
 
   /// The next attribute, or `nil` after the last one or at a malformed one.
-  @inline(__always)
   package mutating func next(in bytes: RawSpan) -> NetlinkAttribute? {
     let start = offset
     guard start < end else { return nil }
@@ -88,7 +84,6 @@ package struct NetlinkAttribute: Hashable, Sendable {
   /// Offsets in the datagram, without header and padding.
   let payload: Range<Int>
 
-  @inline(__always)
   init(typeAndFlags: UInt16, payload: Range<Int>) {
     self.type = typeAndFlags & Self.typeMask
     self.isNested = typeAndFlags & Self.nestedFlag != 0

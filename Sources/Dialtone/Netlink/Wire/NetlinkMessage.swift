@@ -9,21 +9,17 @@ package struct NetlinkMessage: Hashable, Sendable {
   /// Offsets in the datagram, without header and padding.
   package let body: Range<Int>
 
-  @inline(__always)
   package init(header: NetlinkHeader, body: Range<Int>) {
     self.header = header
     self.body = body
   }
 
-  @inline(__always)
   package var type: NetlinkMessageType { header.type }
-  @inline(__always)
   package var flags: NetlinkFlags { header.flags }
 
   /// Where the attributes are in a message whose body starts with a fixed header of `fixedByteCount` bytes.
   ///
   /// - Returns: `nil` if the body is shorter than the fixed header.
-  @inline(__always)
   package func attributes(after fixedByteCount: Int) -> Range<Int>? {
     guard body.count >= fixedByteCount else { return nil }
     // Attributes start at a multiple of four; a body that ends inside the padding has none.
@@ -33,8 +29,7 @@ package struct NetlinkMessage: Hashable, Sendable {
 }
 
 extension NetlinkMessage {
-  /// What a message of rtnetlink(7) tells of. Another module asks for it once, instead of comparing with one type after
-  /// another.
+  /// What a message of rtnetlink(7) tells of.
   package enum Subject: Hashable, Sendable {
     case link, address, route, neighbour, rule, netconf, nexthop
     /// What a router advertises (RFC 4861, 4.2).
@@ -71,9 +66,7 @@ package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
   /// The port for which the message is meant. Any sender can write it: judge a datagram by its sender's address.
   var portID: UInt32
 
-  @inline(__always)
   package var type: NetlinkMessageType { NetlinkMessageType(rawValue: typeValue) }
-  @inline(__always)
   package var flags: NetlinkFlags { NetlinkFlags(rawValue: flagBits) }
 
   package init(length: UInt32, type: NetlinkMessageType, flags: NetlinkFlags, sequence: UInt32, portID: UInt32 = 0) {
@@ -85,7 +78,6 @@ package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Reads a header at an offset; `nil` if it does not fit.
-  @inline(__always)
   package init?(in bytes: RawSpan, at offset: Int) {
     guard offset >= 0, bytes.byteCount >= Self.byteCount, offset <= bytes.byteCount - Self.byteCount,
       let length: UInt32 = bytes.integer(at: offset),
@@ -106,10 +98,7 @@ package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
 package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt16
 
-  @inline(__always)
-  package init(rawValue: UInt16) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   static let noop = Self(rawValue: 1)
   /// An error, or with error number 0 an acknowledgement.
@@ -157,10 +146,7 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
 package struct NetlinkFlags: OptionSet, Hashable, Sendable {
   package let rawValue: UInt16
 
-  @inline(__always)
-  package init(rawValue: UInt16) {
-    self.rawValue = rawValue
-  }
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   package static let request = Self(rawValue: 0x01)
   /// One message of several; the last is of type `done`.

@@ -60,7 +60,6 @@ package struct NetlinkRequestBuilder: Sendable {
   }
 
   /// Overwrites an integer in host byte order inside what was already appended.
-  @inline(__always)
   package mutating func store<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {
     var span = bytes.mutableSpan
     // SAFETY: a byte may hold any value, so raw stores cannot make an invalid one; storeBytes checks the bounds.
@@ -103,7 +102,6 @@ package struct NetlinkRequestBuilder: Sendable {
     return start + NetlinkAttribute.headerByteCount
   }
 
-  @inline(__always)
   private mutating func grow(by count: Int) -> Int {
     let start = bytes.count
     bytes.append(contentsOf: repeatElement(0, count: count))

@@ -9,7 +9,6 @@ extension RawSpan {
   /// Reads an integer in host byte order, as netlink headers and attributes are written (netlink(7)).
   ///
   /// - Returns: `nil` if the integer would not lie wholly inside the span.
-  @inline(__always)
   package func integer<T: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: T.Type = T.self) -> T? {
     guard offset >= 0, byteCount >= MemoryLayout<T>.size, offset <= byteCount - MemoryLayout<T>.size else {
       return nil
@@ -21,7 +20,6 @@ extension RawSpan {
   /// Reads an attribute whose payload must be exactly one integer in host byte order.
   ///
   /// - Returns: `nil` if the payload has another size or leaves the span.
-  @inline(__always)
   package func integer<T: FixedWidthInteger & BitwiseCopyable>(in range: Range<Int>, as type: T.Type = T.self) -> T? {
     guard range.count == MemoryLayout<T>.size else { return nil }
     return integer(at: range.lowerBound, as: type)
@@ -50,7 +48,6 @@ extension RawSpan {
   }
 
   /// Whether a range of offsets lies inside the span.
-  @inline(__always)
   package func contains(_ range: Range<Int>) -> Bool {
     range.lowerBound >= 0 && range.upperBound <= byteCount
   }
