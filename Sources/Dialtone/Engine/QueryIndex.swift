@@ -54,34 +54,23 @@ struct QueryIndex {
     return nil
   }
 
-  /// A place between two nodes.
-  struct Position {
-    fileprivate var chunk: Int
-    fileprivate var offset = 0
-  }
-
-  /// The place before the first node whose address is in the prefix.
-  func start(of prefix: NetworkChange.Prefix) -> Position {
-    let lowest = prefix.address.prefix(prefix.length)
+  /// Calls `body` with each node whose address is in the prefix, in the order of addresses.
+  func forEach(in prefix: NetworkChange.Prefix, _ body: (QueryNode) -> Void) {
+    var first = 0
     // Mostly there is one chunk.
-    if chunks.count < 2 { return Position(chunk: 0) }
-    return Position(
-      chunk: max(0, chunks.firstPosition { $0[0].address >= lowest } - 1))
-  }
-
-  /// Returns the next node whose address is in the prefix, and moves behind it; `nil` after the last.
-  func next(in prefix: NetworkChange.Prefix, _ position: inout Position) -> QueryNode? {
-    while position.chunk < chunks.count {
-      while position.offset < chunks[position.chunk].count {
-        let node = chunks[position.chunk][position.offset]
-        position.offset += 1
-        if node.address.matches(prefix: prefix.address, length: prefix.length) { return node }
-        if node.address > prefix.address { return nil }
-      }
-      position.chunk += 1
-      position.offset = 0
+    if chunks.count > 1 {
+      let lowest = prefix.address.prefix(prefix.length)
+      first = max(0, chunks.firstPosition { $0[0].address >= lowest } - 1)
     }
-    return nil
+    for chunk in first..<chunks.count {
+      for node in chunks[chunk] {
+        if node.address.matches(prefix: prefix.address, length: prefix.length) {
+          body(node)
+        } else if node.address > prefix.address {
+          return
+        }
+      }
+    }
   }
 
   /// All nodes, in the order of addresses.

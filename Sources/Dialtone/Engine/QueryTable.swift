@@ -89,16 +89,8 @@ struct QueryTable {
       for node in index.all where touches(node) && mark(node) { arePathsTouched = true }
       for node in withoutAddress where touches(node) && mark(node) { arePathsTouched = true }
     }
-    for prefix in change.prefixes where mark(prefix) { arePathsTouched = true }
-    return arePathsTouched
-  }
-
-  /// Marks the nodes in a prefix. Returns whether paths depend on one of them.
-  private mutating func mark(_ prefix: NetworkChange.Prefix) -> Bool {
-    var arePathsTouched = false
-    var position = index.start(of: prefix)
-    while let node = index.next(in: prefix, &position) {
-      if mark(node) { arePathsTouched = true }
+    for prefix in change.prefixes {
+      index.forEach(in: prefix) { node in if mark(node) { arePathsTouched = true } }
     }
     return arePathsTouched
   }

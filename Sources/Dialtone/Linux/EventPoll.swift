@@ -111,6 +111,9 @@ package final class EventPoll: EventWaiter {
   /// The descriptors that have become readable since the last call, a bit each.
   func takeReady() -> UInt64 { ready.exchange(0, ordering: .acquiringAndReleasing) }
 
+  /// Has descriptors count as readable, a bit each.
+  func markReady(_ bits: UInt64) { ready.bitwiseOr(bits, ordering: .releasing) }
+
   package func wait() -> Bool {
     if isClosed.load(ordering: .relaxed) { return false }
     return unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
@@ -122,7 +125,7 @@ package final class EventPoll: EventWaiter {
         let bit = unsafe events[position].data.u32
         if bit < UInt32(Self.wakeBit) { bits |= 1 << UInt64(bit) }
       }
-      if bits != 0 { ready.bitwiseOr(bits, ordering: .releasing) }
+      if bits != 0 { markReady(bits) }
       return true
     }
   }

@@ -146,18 +146,16 @@ final class LinuxNetwork: NetworkSource {
 
   // MARK: NetworkSource
 
-  func drain(into change: inout NetworkChange) {
-    // What has no descriptor in the poll is looked at by `poll(into:)`. Without a poll, everything counts as ready.
-    read(poll?.takeReady() ?? .max, into: &change)
-  }
-
   /// What the other descriptors tell concerns no answer.
   func catchUp(into change: inout NetworkChange) {
-    read((poll?.takeReady() ?? .max) | Role.radios.bit, into: &change)
+    poll?.markReady(Role.radios.bit)
+    drain(into: &change)
   }
 
-  /// Reads the events of links, addresses and routes, and those of the other descriptors that are ready, a bit each.
-  private func read(_ ready: UInt64, into change: inout NetworkChange) {
+  /// Reads the events of links, addresses and routes, and those of the other descriptors that are ready.
+  func drain(into change: inout NetworkChange) {
+    // What has no descriptor in the poll is looked at by `poll(into:)`. Without a poll, everything counts as ready.
+    let ready = poll?.takeReady() ?? .max
     if !readEvents(&change), schedule.announcementsWereLost(at: time.now()) {
       synchronise()
       change.markEverything()

@@ -103,11 +103,3 @@ struct QueryIndexTests {
     #expect(index.addresses.map(\.bits) == Set(model.map(\.address)).sorted(), "seed \(seed)")
   }
 }
-
-extension QueryIndex {
-  /// Calls `body` with each node whose address is in the prefix.
-  fileprivate func forEach(in prefix: NetworkChange.Prefix, _ body: (QueryNode) -> Void) {
-    var position = start(of: prefix)
-    while let node = next(in: prefix, &position) { body(node) }
-  }
-}
