@@ -160,7 +160,7 @@ struct EngineState {
   private mutating func perform(_ command: EngineCommand, now: Int64) {
     switch command {
     case .watch(.target(let question, let cell), let epoch):
-      add(TargetRecord(question, cell, epoch), at: ObjectIdentifier(cell), now: now)
+      add(TargetRecord(question, cell, epoch), now: now)
     case .watch(.path(let configuration, let cell), let epoch):
       paths.add(PathRecord(configuration, cell, epoch), &queries)
     case .unwatch(let subject):
@@ -245,9 +245,8 @@ struct EngineState {
 
   // MARK: Targets
 
-  private mutating func add(_ record: TargetRecord, at identifier: ObjectIdentifier, now: Int64) {
-    record.identifier = identifier
-    let (position, isTaken) = targets.place(of: identifier) { $0.identifier }
+  private mutating func add(_ record: TargetRecord, now: Int64) {
+    let (position, isTaken) = targets.place(of: record.identifier) { $0.identifier }
     if isTaken {
       targets[position].isWatched = false
       targets[position] = record

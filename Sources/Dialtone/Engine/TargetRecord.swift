@@ -11,8 +11,6 @@ final class TargetRecord {
   /// Where the states go; `nil` for a question that is answered once. If the monitor has been given another target
   /// since, or was paused, they are not stored.
   var publication: Publication<Reachability>?
-  /// The key of this record in the engine; set when it is added.
-  lazy var identifier = ObjectIdentifier(self)
   /// Whether the engine watches it: not before it was added, nor after it was withdrawn or replaced.
   var isWatched = false
   /// Whether its state is to be decided in this turn.
@@ -43,6 +41,8 @@ final class TargetRecord {
     publication = Publication(cell, epoch, settling: question.configuration.settling)
   }
 
+  /// The key of this record in the engine: its monitor's cell.
+  var identifier: ObjectIdentifier { publication.map { ObjectIdentifier($0.cell) } ?? ObjectIdentifier(self) }
   var target: ReachabilityTarget { question.target }
   var configuration: ReachabilityConfiguration { question.configuration }
 
