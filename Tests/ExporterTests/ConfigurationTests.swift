@@ -83,6 +83,8 @@ struct ConfigurationTests {
     ("modules:\n  a:\n    prober: http\n    http:\n      fail_if_body_matches_regexp:\n      - 'a(?=b)'\n", 6, "(?="),
     ("modules:\n  a:\n    prober: http\n    http:\n      headers:\n        Content-Length: 5\n", 6, "Content-Length"),
     ("modules:\n  a:\n    prober: http\n    http:\n      headers:\n        X: \"a\\r\\nY: b\"\n", 6, "line break"),
+    ("modules:\n  a:\n    prober: tcp\n    interface:\n", 4, "no name of an interface"),
+    ("modules:\n  a:\n    prober: tcp\n    interface: a/b\n", 4, "no name of an interface"),
     ("modules:\n  a:\n    prober: http\n    http:\n      tls_config:\n        cert_file: c\n", 6, "cert_file"),
     ("modules:\n  a:\n    prober: http\n    http:\n      tls_config:\n        ca_file: /nosuch\n", 6, "/nosuch"),
     ("modules:\n  a:\n    prober: http\n    http:\n      preferred_ip_protocol: ipv4\n", 5, "ipv4"),

@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneExporter
 import DialtoneSites
+import Dispatch
 import Foundation
 import NIOCore
 import NIOPosix
@@ -142,6 +143,35 @@ struct ExporterServerTests {
     let last = "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     let answers = try await exporter.exchange(Self.healthy + Self.healthy + last)
     #expect(answers.components(separatedBy: "Healthy").count == 4)
+  }
+
+  /// Who sends many requests at once holds nobody up: what others send meanwhile comes between them.
+  @Test func answersOthersBetweenTheRequestsOfOne() async throws {
+    let others = Box<[any Channel]>([])
+    let (count, sent) = (Box(0), DispatchSemaphore(value: 0))
+    let exporter = try await TestExporter {
+      count.update { $0 += 1 }
+      if count.value == 1 {
+        for channel in others.value {
+          let request = ByteBuffer(string: "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+          channel.writeAndFlush(request).whenComplete { _ in sent.signal() }
+          // It is there before the next request of the first client begins.
+          _ = sent.wait(timeout: .now() + 60)
+        }
+      }
+      return [MetricFamily("test_place", "How many were answered", .gauge, Double(count.value))]
+    }
+    // One on each loop of the server, so one on that of the first client.
+    let received = (0..<SiteResources.loopCount).map { _ in Box("") }
+    for text in received {
+      let channel = try await exporter.connect(into: text)
+      others.update { $0.append(channel) }
+    }
+    let few = String(repeating: "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", count: 40)
+    let answers = try await exporter.exchange(few + "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    #expect(answers.components(separatedBy: " 200 OK").count == 42 && answers.hasSuffix("Healthy\n"))
+    for channel in others.value { try await channel.closeFuture.get() }
+    for text in received { #expect(exporter.samples(in: text.value)["test_place"] ?? 100 < 40) }
   }
 
   /// blackbox_exporter has no limit: what comes beyond ours waits for its turn, and fails no more than there.

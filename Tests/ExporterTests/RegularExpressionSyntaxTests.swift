@@ -152,6 +152,17 @@ struct RegularExpressionSyntaxTests {
     }
   }
 
+  /// What has no instructions takes no time, however often it is repeated.
+  @Test(arguments: ["()", "(?:)", "(a{0})", "()()", "(a{0}|)", "((?i))"])
+  func nothingIsRepeatedAtNoCost(_ nothing: String) throws {
+    let all = String(repeating: "(", count: 20) + nothing + String(repeating: "{1000})", count: 20)
+    do {
+      #expect(try RegularExpression("^\(all)$").matches("".utf8))
+    } catch let refusal as RegularExpression.Refusal {
+      #expect(refusal.message == "it is too large")
+    }
+  }
+
   /// The one character of the expression is reached at each of 1,001 places, and compared with 1,000 characters.
   @Test func eachStepCounts() throws {
     let (expression, text) = (try RegularExpression("b"), [UInt8](repeating: UInt8(ascii: "a"), count: 1_000))

@@ -17,11 +17,12 @@ final class TestExporter: Sendable {
   init(
     _ configuration: ExporterConfiguration = .usual, policy: ProbePolicy = .local,
     targets: [(name: String, target: WatchedTargets.Target)] = [],
-    patience: ExporterServer.Patience = .unhurried, environment: SiteEnvironment? = nil, connectionLimit: Int = 1_024
+    patience: ExporterServer.Patience = .unhurried, environment: SiteEnvironment? = nil, connectionLimit: Int = 1_024,
+    more: @escaping @Sendable () -> [MetricFamily] = { [] }
   ) async throws {
     let exporter = Exporter(
       configuration: configuration, policy: policy, watched: try WatchedTargets(targets), process: ProcessMetrics(),
-      environment: environment)
+      environment: environment, more: more)
     let server = ExporterServer(exporter, patience: patience, connectionLimit: connectionLimit)
     self.server = server
     url = try await Task.detached { try server.listen(on: .anyPort) }.value
@@ -45,17 +46,22 @@ final class TestExporter: Sendable {
   func exchange(_ request: String, into received: Box<String> = Box("")) async throws -> String {
     // The server listens as long as this object is there.
     defer { withExtendedLifetime(self) {} }
-    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+    let channel = try await connect(into: received)
+    // The server may close before it has read all: what it has answered counts.
+    channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
+    try await channel.closeFuture.get()
+    return received.value
+  }
+
+  /// A connection to it, that takes what comes.
+  func connect(into received: Box<String>) async throws -> any Channel {
+    try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(Receiver(received))
         }
       }
       .connect(host: "127.0.0.1", port: port).get()
-    // The server may close before it has read all: what it has answered counts.
-    channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
-    try await channel.closeFuture.get()
-    return received.value
   }
 
   /// Gets a path. Returns the whole answer.

@@ -76,6 +76,7 @@ struct RegularExpressionParser {
       } else if let item = try atom() {
         items.append(try repeated(item))
       }
+      if case .empty? = items.last { items.removeLast() }
     }
     return items.count == 1 ? items[0] : items.isEmpty ? .empty : .sequence(items)
   }
@@ -97,7 +98,9 @@ struct RegularExpressionParser {
       position = start
       throw Refusal(message: "a repetition follows another; put parentheses around the first")
     }
-    return .repetition(item, least: least, most: most)
+    // However often nothing is repeated, it is nothing: each tree but this one has instructions, which are counted.
+    if case .empty = item { return .empty }
+    return most == 0 ? .empty : .repetition(item, least: least, most: most)
   }
 
   private mutating func quantifier() throws(Refusal) -> (Int, Int?)? {

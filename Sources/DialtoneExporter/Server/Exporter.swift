@@ -59,6 +59,7 @@ package final class Exporter: Sendable {
 
   /// What connections and probes are served by. It ends with the last of them.
   let loops = MultiThreadedEventLoopGroup(numberOfThreads: SiteResources.loopCount)
+  let turns = RequestTurns()
   private let modules: Lock<Modules>
   private let prober: Prober
   private let watched: WatchedTargets

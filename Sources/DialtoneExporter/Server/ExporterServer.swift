@@ -91,6 +91,9 @@ package final class ExporterServer: Sendable {
     ServerBootstrap(group: exporter.loops)
       .serverChannelOption(.backlog, value: 1_024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      // What is read beyond a request waits in memory until that is answered: as much as one mostly has.
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2_048))
+      .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { [self] channel in
         channel.eventLoop.makeCompletedFuture { try initialize(channel) }
       }

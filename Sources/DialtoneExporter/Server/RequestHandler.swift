@@ -35,6 +35,8 @@ final class RequestHandler: ChannelInboundHandler {
   private var timer: (end: NIODeadline, task: Scheduled<Void>)?
   let waiting = Waiting()
   private var isLast = false
+  /// Whether an answer ends just now, so that what comes was sent before.
+  private var isEnding = false
   /// What the last request accepts: Prometheus says the same each time.
   private var accepted = (text: "", format: Exposition.text)
 
@@ -121,12 +123,16 @@ final class RequestHandler: ChannelInboundHandler {
     case .end:
       guard let head else { return }
       self.head = nil
-      deadline = nil
-      begin(head, context.eventLoop)
+      if !isEnding { return begin(head) }
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      exporter.turns.wait(on: context.eventLoop) { handler.value.begin(head) }
     }
   }
 
-  private func begin(_ head: HTTPRequestHead, _ loop: any EventLoop) {
+  private func begin(_ head: HTTPRequestHead) {
+    // It may have been closed while the request waited for its turn.
+    guard let loop = context?.eventLoop else { return }
+    deadline = nil
     waiting.begin(.answer)
     if !head.isKeepAlive { isLast = true }
     guard isWelcome else {
@@ -190,12 +196,12 @@ final class RequestHandler: ChannelInboundHandler {
   /// for who does not take them.
   private func end() {
     guard let context else { return }
-    // The next request may begin at once, and be the last.
-    let closes = isLast
+    isEnding = true
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-    if closes {
+    isEnding = false
+    if isLast {
       context.close(promise: nil)
-    } else if task == nil {
+    } else {
       waiting.begin(.nextRequest)
       close(in: patience.nextRequest)
     }
@@ -228,6 +234,33 @@ final class RequestHandler: ChannelInboundHandler {
       default: (400, "This is no request of HTTP/1.1.\n")
       }
     write(Exporter.Response(status: status, body: body), to: nil)
+  }
+}
+
+/// Requests that came before the one before them was answered, one at a time, and each only once its loop has looked for
+/// what others have sent: a loop reads nothing as long as it has something to do.
+final class RequestTurns: Sendable {
+  private let waiting = Lock(CircularBuffer<(loop: any EventLoop, work: @Sendable () -> Void)>())
+
+  func wait(on loop: any EventLoop, _ work: @escaping @Sendable () -> Void) {
+    let isFirst = waiting.withLock { waiting in
+      waiting.append((loop, work))
+      return waiting.count == 1
+    }
+    if isFirst { next() }
+  }
+
+  private func next() {
+    guard let (loop, work) = waiting.withLock({ $0.first }) else { return }
+    // What is to be done later lets the loop look, however little later that is.
+    loop.scheduleTask(in: .microseconds(50)) { [self] in
+      work()
+      // Behind what that gives the loop to do.
+      loop.execute { [self] in
+        waiting.withLock { _ = $0.removeFirst() }
+        next()
+      }
+    }
   }
 }
 

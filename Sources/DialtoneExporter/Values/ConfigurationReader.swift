@@ -62,7 +62,7 @@ private struct ModuleReader {
       switch key.text {
       case "prober": break
       case "timeout": module.timeout = try value.duration("timeout")
-      case "interface": module.interface = try value.string()
+      case "interface": module.interface = try interface(value)
       case "http" where prober == .http:
         let entries = try value.entries()
         for (key, value) in entries { try readHTTP(key, value, into: &module) }
@@ -76,6 +76,16 @@ private struct ModuleReader {
       }
     }
     return module
+  }
+
+  /// A name that the kernel would take (dev_valid_name, net/core/dev.c). The interface may come later.
+  private func interface(_ value: YAMLValue) throws(ConfigurationError) -> String {
+    let name = try value.string()
+    let isTooLong = name.utf8.count > LinkName.capacity
+    if name.isEmpty || isTooLong || [".", ".."].contains(name) || name.contains(where: { " \t\n/:".contains($0) }) {
+      throw value.refusal("interface: \(value.shown) is no name of an interface; give one such as eth0")
+    }
+    return name
   }
 
   private func readHTTP(_ key: YAMLKey, _ value: YAMLValue, into module: inout ProbeModule) throws(ConfigurationError) {
