@@ -53,7 +53,6 @@ struct ExporterTextTests {
     let text = "# HELP b B.\n# TYPE b gauge\nb{x=\"1\",y=\"2\",z=\"3\"} 1\nb 2\n# HELP c C.\n# TYPE c gauge\nc 3\n"
     #expect(Exposition.text.text(of: families) == text && Exposition.openMetrics.text(of: families) == text + "# EOF\n")
     #expect(Exposition.text.text(of: []).isEmpty && Exposition.openMetrics.text(of: []) == "# EOF\n")
-    #expect(Exposition(isOpenMetrics: true) == .openMetrics && Exposition(isOpenMetrics: false) == .text)
   }
 
   /// RFC 9110, 12.5.1.
@@ -109,7 +108,7 @@ struct ExporterTextTests {
     (result.duration, result.explanation) = (.microseconds(1_234_567), "x > y")
     result.verdict = ProbeResult.Verdict(kind: .failed, stage: "tls", reason: "timed-out")
     let time = UTCTimestamp(durationSince1970: .seconds(0))
-    let row = RecentProbe(request, result, at: time)
+    let row = ExporterPage.cells(of: request, result, at: time)
     let page = ExporterPage(recent: [row], modules: ["a<b", "http_2xx"], isLocalPathUp: true).html
     #expect(
       page.contains(
@@ -118,7 +117,9 @@ struct ExporterTextTests {
     #expect(page.contains("<option>a&lt;b</option><option selected>http_2xx</option>"))
     #expect(page.contains("The path of this machine to the Internet is up.") && !page.contains("There was none."))
     (result.succeeded, result.verdict) = (true, ProbeResult.Verdict(kind: .available))
-    let good = ExporterPage(recent: [RecentProbe(request, result, at: time)], modules: [], isLocalPathUp: false).html
+    let good = ExporterPage(
+      recent: [ExporterPage.cells(of: request, result, at: time)], modules: [], isLocalPathUp: false
+    ).html
     #expect(good.contains("<td>success</td><td>available</td>") && good.contains("Internet is down: no probe tells"))
     let empty = ExporterPage(recent: [], modules: [], isLocalPathUp: nil).html
     #expect(

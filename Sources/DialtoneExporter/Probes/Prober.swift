@@ -42,7 +42,8 @@ package struct Prober: Sendable {
   private func check(_ url: SiteURL, _ timeout: Duration, _ hops: inout Hops) async {
     guard let admission = policy.admission(of: url.host) else {
       return hops.end(
-        ProbeResult.Verdict(kind: .failed, stage: "connect", reason: "address-refused"), hops.refusalInWords)
+        ProbeResult.Verdict(kind: .failed, stage: "connect", reason: "address-refused"),
+        "the exporter may not probe this host (--allow)")
     }
     if timeout <= .zero { return hops.end(.timedOut(stage: "connect"), "no time was left") }
     let family = hops.request.module.preferredFamily
@@ -112,8 +113,6 @@ package struct Prober: Sendable {
     }
 
     private var module: ProbeModule { request.module }
-
-    var refusalInWords: String { "the exporter may not probe this host (--allow)" }
 
     // MARK: What is sent
 

@@ -79,7 +79,7 @@ package final class WatchedTargets: Sendable {
         observations.append(
           monitor.observe { [weak self] state in
             let isUp = state.isDetermined ? state.isReachable : nil
-            self?.take(index, Self.word(for: state.status), isUp: isUp, cause: state.reason?.identifier ?? "unknown")
+            self?.take(index, state.status.identifier, isUp: isUp, cause: state.reason?.identifier ?? "unknown")
           })
       } else if let monitor = monitor as? SiteMonitor {
         observations.append(
@@ -91,16 +91,6 @@ package final class WatchedTargets: Sendable {
       }
     }
     self.observations.withLock { $0 = observations }
-  }
-
-  /// A word that never changes, for a label.
-  private static func word(for status: Reachability.Status) -> String {
-    switch status {
-    case .reachable: "reachable"
-    case .requiresConnection: "requires-connection"
-    case .unreachable: "unreachable"
-    case .undetermined: "undetermined"
-    }
   }
 
   private func take(_ path: NetworkPath) {

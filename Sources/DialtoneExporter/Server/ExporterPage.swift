@@ -4,31 +4,10 @@
 internal import Dialtone
 internal import DialtoneSites
 
-/// A probe that has ended, for the page.
-struct RecentProbe: Sendable {
-  let target: String
-  let module: String
-  let succeeded: Bool
-  let verdict: ProbeResult.Verdict
-  let explanation: String
-  let duration: Duration
-  let time: UTCTimestamp
-
-  init(_ probe: ProbeRequest, _ result: ProbeResult, at time: UTCTimestamp) {
-    target = probe.target
-    module = probe.module.name
-    succeeded = result.succeeded
-    verdict = result.verdict
-    explanation = result.explanation
-    duration = result.duration
-    self.time = time
-  }
-}
-
 /// The page for people. It needs nothing from elsewhere, and shows what strangers sent as text.
 struct ExporterPage {
-  /// The newest first.
-  let recent: [RecentProbe]
+  /// Their cells, the newest first.
+  let recent: [[String]]
   let modules: [String]
   let isLocalPathUp: Bool?
 
@@ -75,14 +54,18 @@ struct ExporterPage {
     return "<table><tr>\(titles)</tr>\n" + recent.map(row).joined() + "</table>"
   }
 
-  private func row(_ probe: RecentProbe) -> String {
-    let verdict = [probe.verdict.kind.identifier, probe.verdict.stage, probe.verdict.reason].filter { !$0.isEmpty }
-    let milliseconds = Int((probe.duration.inSeconds * 1_000).rounded())
-    let cells = [
-      probe.time.descriptionInSeconds, probe.target, probe.module, probe.succeeded ? "success" : "failure",
-      verdict.joined(separator: ", "), probe.explanation, "\(milliseconds) ms",
+  private func row(_ cells: [String]) -> String {
+    "<tr>" + cells.map { "<td>\(Self.escaped($0))</td>" }.joined() + "</tr>\n"
+  }
+
+  /// What it shows of a probe that has ended.
+  static func cells(of probe: ProbeRequest, _ result: ProbeResult, at time: UTCTimestamp) -> [String] {
+    let verdict = [result.verdict.kind.identifier, result.verdict.stage, result.verdict.reason].filter { !$0.isEmpty }
+    let milliseconds = Int((result.duration.inSeconds * 1_000).rounded())
+    return [
+      time.descriptionInSeconds, probe.target, probe.module.name, result.succeeded ? "success" : "failure",
+      verdict.joined(separator: ", "), result.explanation, "\(milliseconds) ms",
     ]
-    return "<tr>" + cells.map { "<td>\(Self.escaped($0))</td>" }.joined() + "</tr>\n"
   }
 
   /// Text as it stands in HTML, in elements and attributes.

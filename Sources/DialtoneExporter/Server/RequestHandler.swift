@@ -37,8 +37,6 @@ final class RequestHandler: ChannelInboundHandler {
   private var isLast = false
   /// Whether an answer ends just now, so that what comes was sent before.
   private var isEnding = false
-  /// What the last request accepts: Prometheus says the same each time.
-  private var accepted = (text: "", format: Exposition.text)
 
   /// What a connection waits for, and since when. Others may read it.
   final class Waiting: Sendable {
@@ -149,7 +147,7 @@ final class RequestHandler: ChannelInboundHandler {
     }
     let request = Exporter.Request(
       method: head.method.rawValue, target: Self.originForm(head.uri),
-      format: format(head.headers["accept"].joined(separator: ",")),
+      format: Exposition(accept: head.headers["accept"].joined(separator: ",")),
       scrapeTimeout: head.headers.first(name: "x-prometheus-scrape-timeout-seconds"))
     let handler = NIOLoopBound(self, eventLoop: loop)
     task = Task(executorPreference: executor) { [exporter] in
@@ -163,11 +161,6 @@ final class RequestHandler: ChannelInboundHandler {
     guard !target.hasPrefix("/"), let host = target.firstRange(of: "://")?.upperBound else { return target }
     let path = target[host...].drop { $0 != "/" && $0 != "?" }
     return path.hasPrefix("/") ? String(path) : "/\(path)"
-  }
-
-  private func format(_ accept: String) -> Exposition {
-    if accept != accepted.text { accepted = (accept, Exposition(accept: accept)) }
-    return accepted.format
   }
 
   /// `method` is the one of the request; `nil` if it could not be read.

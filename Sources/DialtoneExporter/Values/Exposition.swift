@@ -67,8 +67,6 @@ package enum Exposition: Sendable {
     self = openMetrics > 0 && openMetrics >= text ? .openMetrics : .text
   }
 
-  package init(isOpenMetrics: Bool) { self = isOpenMetrics ? .openMetrics : .text }
-
   /// The families in the order of their names. One without samples is left out.
   package func text(of families: [MetricFamily]) -> String {
     var text = Bytes()
