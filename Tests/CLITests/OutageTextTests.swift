@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Testing
 
 @testable import DialtoneCLI
+@testable import DialtoneJournal
 
 /// The table of `outages`, laid out by hand. The sums are added up by hand, too.
 struct OutageTextTests {
@@ -56,12 +56,12 @@ struct OutageTextTests {
   }
 
   @Test func saysWhatIsKnownOfTheCause() {
-    var bare = outage("internet", 90)
-    bare.explanation = nil
-    bare.layer = .unknown
-    #expect(row(bare, formatter(nil)) == "1 min 30 s      internet  not known        unreachable")
+    let moments = [1_000, 1_090].map { Moment(wall: $0 * Self.second, clock: $0 * Self.second, slept: 0) }
+    var bare = OpenOutage(target: "internet", began: moments[0], words: "unreachable")
+    func line() -> String { row(Outage(bare, at: moments[1], .over("back")), formatter(nil)) }
+    #expect(line() == "1 min 30 s      internet  not known        unreachable")
     bare.unexplained = .over
-    #expect(row(bare, formatter(nil)).hasSuffix("  unreachable (over before its cause was found)"))
+    #expect(line().hasSuffix("  unreachable (over before its cause was found)"))
   }
 
   /// It is as wide as the longest target, up to 32 columns.

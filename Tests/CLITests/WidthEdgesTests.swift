@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
-import DialtoneJournal
 import Testing
 
 @testable import DialtoneCLI
+@testable import DialtoneJournal
 
 /// What has just room, and what is told apart in next to none.
 struct WidthEdgesTests {

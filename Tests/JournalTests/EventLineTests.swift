@@ -1,9 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Foundation
 import Testing
+
+@testable import DialtoneJournal
 
 struct EventLineTests {
   private static let outage = OpenOutage(

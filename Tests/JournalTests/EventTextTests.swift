@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Testing
+
+@testable import DialtoneJournal
 
 /// The lines of a journal, byte for byte, as other programs read them.
 struct EventTextTests {

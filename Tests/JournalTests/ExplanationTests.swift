@@ -3,9 +3,10 @@
 
 import Dialtone
 import DialtoneDiagnosis
-import DialtoneJournal
 import Foundation
 import Testing
+
+@testable import DialtoneJournal
 
 struct ExplanationTests {
   private func verdict(_ links: [(address: String, interface: String)], _ more: [Finding] = []) throws

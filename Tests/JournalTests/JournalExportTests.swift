@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Testing
+
+@testable import DialtoneJournal
 
 /// What is told of a journal to other programs: lines of JSON, OpenMetrics, and which part of it.
 struct JournalExportTests {
@@ -97,11 +98,9 @@ struct JournalExportTests {
 
   private func metrics(_ findings: [OutageLog.Finding], from: Double = 0, to: Double = 10_000) -> [String] {
     var lines: [String] = []
-    OpenMetrics(since: moment(from).wall, until: moment(to).wall).write { take in
-      for finding in findings { take(finding) }
-    } _: {
-      lines.append($0)
-    }
+    var metrics = OpenMetrics(since: moment(from).wall, until: moment(to).wall)
+    for finding in findings { metrics.take(finding) }
+    metrics.write { lines.append($0) }
     return lines
   }
 
@@ -131,14 +130,14 @@ struct JournalExportTests {
         .outage(Outage(open(from: 125), at: moment(185.5), .over("h"))),
         .outage(Outage(open("z", nil, from: 150), at: moment(151), .over("h"))),
         .outage(Outage(open("a", "a-route", from: 195), at: moment(196), .over("h"))),
-        watched(.up, 0, second, "z\"\\\n"),
+        watched(.up, 0, second, "z\"\u{301}\\\r\n"),
       ], to: 200)
     #expect(
       lines == Self.reachable + [
         "dialtone_reachable{target=\"a\"} 1 1793491200.000", "dialtone_reachable{target=\"a\"} 1 1793491260.000",
         "dialtone_reachable{target=\"a\"} 1 1793491320.000", "dialtone_reachable{target=\"a\"} 0 1793491325.000",
         "dialtone_reachable{target=\"a\"} 1 1793491385.000",
-        #"dialtone_reachable{target="z\"\\\n"} 1 1793491200.000"#,
+        "dialtone_reachable{target=\"z\\\"\u{301}\\\\\r\\n\"} 1 1793491200.000",
       ] + Self.causes + [
         "dialtone_outage_cause_info{target=\"a\",cause=\"a-route\"} 1 1793491395.000",
         "dialtone_outage_cause_info{target=\"a\",cause=\"no-carrier\"} 1 1793491325.000",

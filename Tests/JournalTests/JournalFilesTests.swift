@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Foundation
 import Testing
 
 @testable import Dialtone
+@testable import DialtoneJournal
 
 struct JournalFilesTests {
   private let recorder = JournalEvent.Recorder(version: "1", boot: "b", targets: ["a"])
@@ -34,17 +34,6 @@ struct JournalFilesTests {
     #expect(writer.write(second) { nil } == nil)
     let path = folder.directory.path(of: try #require(try folder.directory.files().first))
     #expect(SystemFile.text(at: path) == String(decoding: first.line + second.line, as: UTF8.self))
-  }
-
-  /// What was read, of what there is to read, in bytes.
-  @Test func tellsHowFarItHasRead() throws {
-    let folder = try JournalFolder()
-    let line = JournalEvent(.up(target: "a"), at: moment(1)).line
-    for name in ["000001-2026-11-01.jsonl", "000002-2026-11-02.jsonl"] { try folder.write(line + line, to: name) }
-    var reader = JournalReader(folder.directory)
-    var told: [[Int]] = []
-    try reader.read(progress: { told.append([$0, $1]) }) { _ in }
-    #expect(told == [[2 * line.count, 4 * line.count], [4 * line.count, 4 * line.count]])
   }
 
   /// By day, in the order in which they were begun, whatever the clock says.

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dialtone
-import DialtoneJournal
 import Foundation
 import Testing
+
+@testable import DialtoneJournal
 
 /// A folder for a journal, which goes with this object.
 final class JournalFolder: Sendable {

@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Testing
+
+@testable import DialtoneJournal
 
 /// What the journal of systemd is told (systemd.journal-fields(7), and its native protocol).
 struct JournaldMessageTests {

@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Testing
+
+@testable import DialtoneJournal
 
 struct OutageLogTests {
   private let recorder = JournalEvent.Recorder(version: "1", boot: "b", targets: ["a"])
@@ -142,50 +143,35 @@ struct OutageLogTests {
     #expect(OutageLog.outages(start() + events).first?.explanation?.steps == [step])
   }
 
-  /// A journal with more than has room at a time is read again, and says the same: the samples of a series stand
-  /// together, in the order of time.
-  @Test func openMetricsAreTheSameHoweverLittleHasRoom() {
-    var findings: [OutageLog.Finding] = []
+  /// The samples of a series stand together, in the order of time.
+  @Test func openMetricsAreByTheirSeries() {
+    var metrics = OpenMetrics(since: moment(0).wall, until: moment(10_000).wall)
     for second in 1...40 {
       for target in ["a", "b", "c"] {
         let (from, to) = (moment(Double(second) * 100), moment(Double(second) * 100 + 50))
         let open = OpenOutage(target: target, began: from, reason: second < 20 ? "no-route" : "x", words: "w")
-        findings.append(.watched(target, .down, from: from.wall, to: to.wall))
-        findings.append(.outage(Outage(open, at: to, .over("back"))))
-        findings.append(.watched(target, .up, from: to.wall, to: to.wall + 50_000_000))
+        metrics.take(.watched(target, .down, from: from.wall, to: to.wall))
+        metrics.take(.outage(Outage(open, at: to, .over("back"))))
+        metrics.take(.watched(target, .up, from: to.wall, to: to.wall + 50_000_000))
       }
     }
-    func write(_ limit: Int) -> (lines: [String], readings: Int) {
-      var (lines, readings): ([String], Int) = ([], 0)
-      OpenMetrics(since: moment(0).wall, until: moment(10_000).wall, limit: limit).write { take in
-        readings += 1
-        for finding in findings { take(finding) }
-      } _: { line in
-        lines.append(line)
-      }
-      return (lines, readings)
-    }
-    let whole = write(1 << 20)
-    #expect(whole.readings == 1)
-    for limit in [2, 3, 7, 50, 100] {
-      let parts = write(limit)
-      #expect(parts.lines == whole.lines && parts.readings > 1)
-    }
-    let samples = whole.lines.filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ") }
+    var lines: [String] = []
+    metrics.write { lines.append($0) }
+    let samples = lines.filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ") }
     let series = samples.map { $0[0] }
     #expect(zip(series, series.dropFirst()).count { $0 != $1 } == Set(series).count - 1)
     for pair in zip(samples, samples.dropFirst()) where pair.0[0] == pair.1[0] { #expect(pair.0[2] < pair.1[2]) }
     #expect(samples.count == 3 * 120)
     // The OpenMetrics standard: what is said of a metric stands before its samples, and metrics do not mix. A sample of
     // an info has that word behind the name.
-    var metrics: [Substring] = []
-    for line in whole.lines {
-      if line.hasPrefix("# TYPE ") { metrics.append(line.split(separator: " ")[2]) }
+    var names: [Substring] = []
+    for line in lines {
+      if line.hasPrefix("# TYPE ") { names.append(line.split(separator: " ")[2]) }
       if line.hasPrefix("#") { continue }
-      let (metric, name) = (metrics.last ?? "none", line.prefix { $0 != "{" && $0 != " " })
+      let (metric, name) = (names.last ?? "none", line.prefix { $0 != "{" && $0 != " " })
       #expect(name == metric || name == "\(metric)_info", "\(line)")
     }
-    #expect(metrics.count == 2 && Set(metrics).count == 2, "\(metrics)")
+    #expect(names.count == 2 && Set(names).count == 2, "\(names)")
   }
 
   @Test func aSpanCutsWhatLiesOverItsEdge() {

@@ -1,12 +1,12 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import TestSupport
 import Testing
 
 @testable import Dialtone
 @testable import DialtoneDiagnosis
+@testable import DialtoneJournal
 
 /// What a target's states mean to a recorder, and what its explanations may ask.
 struct RecordedTargetTests {

@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
+@testable import DialtoneJournal
 
 /// The rules of a recorder, and what they have written.
 struct RecorderBench {

@@ -1,8 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Testing
+
+@testable import DialtoneJournal
 
 /// What a recorder writes: states, clocks and sleep.
 struct RecorderDecisionTests {

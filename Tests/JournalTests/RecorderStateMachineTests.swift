@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DialtoneDiagnosis
-import DialtoneJournal
 import TestSupport
 import Testing
 
 @testable import Dialtone
+@testable import DialtoneJournal
 
 struct RecorderStateMachineTests {
   private static func recorder(_ targets: [String] = ["a"]) -> JournalEvent.Recorder {

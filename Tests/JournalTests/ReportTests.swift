@@ -1,9 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import DialtoneJournal
 import Foundation
 import Testing
+
+@testable import DialtoneJournal
 
 /// What a report draws: where on its scale of time each thing stands, and what is written beside it.
 struct ReportTests {

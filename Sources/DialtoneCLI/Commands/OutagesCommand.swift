@@ -71,17 +71,14 @@ struct OutagesCommand: CheckedCommand {
     _ view: inout JournalView, _ take: @escaping (OutageLog.Finding) throws(SystemError) -> Void
   ) throws -> SystemError? {
     var failure: SystemError?
-    let progress = ReadingProgress()
     do throws(SystemError) {
-      try view.read(progress: { progress.show($0, $1) }) { finding in
+      try view.read { finding in
         if failure != nil { return }
         do throws(SystemError) { try take(finding) } catch { failure = error }
       }
     } catch {
-      progress.end()
       throw InputError(description: "\(error)")
     }
-    progress.end()
     return failure
   }
 
@@ -133,11 +130,11 @@ struct OutagesCommand: CheckedCommand {
   }
 
   private func tellMetrics(_ view: inout JournalView) throws -> SystemError? {
+    var metrics = OpenMetrics(since: view.since, until: view.until)
+    _ = try read(&view) { metrics.take($0) }
     // Some thousand lines a write.
     var lines = ""
-    try OpenMetrics(since: view.since, until: view.until).write { take in
-      _ = try read(&view) { finding in take(finding) }
-    } _: { line in
+    try metrics.write { line in
       lines += line + "\n"
       if lines.utf8.count > 1 << 16 {
         try StandardStream.output.write(lines)

@@ -25,31 +25,36 @@ package struct JournalView {
   }
 
   /// Reads it once. Findings that lie beside the span are left out; those that overlap it are whole. `now` is the
-  /// present moment, until which a recorder that is at work has seen. `progress` is called with the bytes read so far,
-  /// and those to be read.
+  /// present moment, until which a recorder that is at work has seen.
   package mutating func read(
-    now: Moment = JournalClock.system.now(), progress: (Int, Int) -> Void = { _, _ in },
-    _ take: @escaping (OutageLog.Finding) -> Void
+    now: Moment = JournalClock.system.now(), _ take: @escaping (OutageLog.Finding) -> Void
   ) throws(SystemError) {
     let (since, until, targets) = (since, until, targets)
     var seen: Set<String> = []
     var log = OutageLog { finding in
-      switch finding {
-      case .watched(let target, _, let from, let to):
-        if to < since || from > until || !(targets?.contains(target) ?? true) { return }
+      let (target, from, to) = finding.place
+      if to < since || from > until { return }
+      if let target {
+        if targets?.contains(target) == false { return }
         seen.insert(target)
-      case .outage(let outage):
-        if outage.ended < since || outage.began > until || !(targets?.contains(outage.target) ?? true) { return }
-        seen.insert(outage.target)
-      case .path(_, let from, let to), .asleep(let from, let to): if to < since || from > until { return }
       }
       take(finding)
     }
     var reader = JournalReader(directory)
-    try reader.read(since: since, progress: progress) { log.take($0) }
+    try reader.read(since: since) { log.take($0) }
     skippedLines = reader.skippedLines
     skippedFiles = reader.skippedFiles
     log.finish(now: try directory.isBeingWritten() ? now : nil)
     self.seen = seen
+  }
+}
+
+extension OutageLog.Finding {
+  fileprivate var place: (target: String?, from: Int64, to: Int64) {
+    switch self {
+    case .watched(let target, _, let from, let to): (target, from, to)
+    case .outage(let outage): (outage.target, outage.began, outage.ended)
+    case .path(_, let from, let to), .asleep(let from, let to): (nil, from, to)
+    }
   }
 }

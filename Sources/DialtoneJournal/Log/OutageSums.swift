@@ -25,13 +25,6 @@ package struct OutageSums: Equatable, Sendable {
     /// Where it ends within the span.
     let end: Int64
     let lasted: Int64
-
-    init(_ outage: Outage, until: Int64, lasted: Int64) {
-      target = outage.target
-      began = outage.began
-      end = min(outage.ended, until)
-      self.lasted = lasted
-    }
   }
 
   package let since: Int64
@@ -60,7 +53,8 @@ package struct OutageSums: Equatable, Sendable {
       targets[outage.target] = target
       layers[outage.layer, default: Layer()].outages += 1
       layers[outage.layer, default: Layer()].down += lasted
-      parts[outage.layer, default: []].append(Part(outage, until: until, lasted: lasted))
+      let part = Part(target: outage.target, began: outage.began, end: min(outage.ended, until), lasted: lasted)
+      parts[outage.layer, default: []].append(part)
     case .outage, .path, .asleep: break
     }
   }

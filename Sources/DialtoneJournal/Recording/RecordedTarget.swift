@@ -55,16 +55,10 @@ extension RecorderStateMachine.TargetState {
 
 extension NetworkSummary {
   package init(_ path: NetworkPath) {
-    let status =
-      switch path.status {
-      case .satisfied: "satisfied"
-      case .unsatisfied: "unsatisfied"
-      case .requiresConnection: "requires-connection"
-      case .undetermined: "undetermined"
-      }
     let first = path.status == .satisfied ? path.interfaces.first : nil
     self.init(
-      status: status, interface: first?.name, kind: first?.kind.identifier, reason: path.reason?.identifier)
+      status: path.status.identifier, interface: first?.name, kind: first?.kind.identifier,
+      reason: path.reason?.identifier)
   }
 }
 

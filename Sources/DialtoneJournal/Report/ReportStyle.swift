@@ -67,7 +67,6 @@ enum ReportStyle {
     .day.fine { background: color-mix(in srgb, var(--up) 65%, var(--card)); }
     .day.bad { background: color-mix(in srgb, var(--link) var(--share), var(--card)); }
     .day.blank { background: none; }
-    .columns { display: grid; grid-template-columns: 1fr; gap: 1.25rem; }
     .bar { display: grid; grid-template-columns: 8.5rem 1fr 16rem; gap: 0.9rem; align-items: center;
       padding: 0.3rem 0; }
     .bar .track { height: 0.85rem; background: var(--void); border-radius: 5px; overflow: hidden; display: block; }

@@ -12,13 +12,6 @@ package struct Explanation: Equatable, Sendable {
     package var family: String?
     package var outcome: String
     package var text: String
-
-    package init(step: String, family: String?, outcome: String, text: String) {
-      self.step = step
-      self.family = family
-      self.outcome = outcome
-      self.text = text
-    }
   }
 
   /// The identifier of the nearest cause; `nil` if none was found.
@@ -28,23 +21,12 @@ package struct Explanation: Equatable, Sendable {
   package var summary: String
   package var advice: String?
   /// The steps that differ from a good time.
-  package var steps: [Step]
+  package var steps: [Step] = []
   /// The target whose diagnosis this was, if it was another one's that went down at the same time.
   package var sharedFrom: String?
+}
 
-  package init(
-    cause: String?, confidence: String, layer: OutageLayer, summary: String, advice: String? = nil, steps: [Step] = [],
-    sharedFrom: String? = nil
-  ) {
-    self.cause = cause
-    self.confidence = confidence
-    self.layer = layer
-    self.summary = summary
-    self.advice = advice
-    self.steps = steps
-    self.sharedFrom = sharedFrom
-  }
-
+extension Explanation {
   /// `goodTime` has the steps of the same target when nothing was wrong. A step that nothing is to be compared with
   /// differs if it is not all right.
   package init(_ verdict: DiagnosisVerdict, goodTime: [Step] = []) {

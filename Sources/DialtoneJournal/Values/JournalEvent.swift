@@ -46,12 +46,6 @@ package struct JournalEvent: Equatable, Sendable {
     /// The boot of the machine, in which all its clocks are comparable (random(4), boot_id).
     package var boot: String
     package var targets: [String]
-
-    package init(version: String, boot: String, targets: [String]) {
-      self.version = version
-      self.boot = boot
-      self.targets = targets
-    }
   }
 
   /// What is known of a target.
@@ -94,19 +88,6 @@ package struct OpenOutage: Equatable, Sendable {
     case limit
   }
 
-  package init(
-    target: String, began: Moment, unwatched: Int64 = 0, reason: String?, words: String, wasFirst: Bool = false,
-    explanation: Explanation? = nil
-  ) {
-    self.target = target
-    self.began = began
-    self.unwatched = unwatched
-    self.reason = reason
-    self.words = words
-    self.wasFirst = wasFirst
-    self.explanation = explanation
-  }
-
   /// Whether it is down since no name server was heard, for all that is known of it alone.
   package var isNameUnheard: Bool {
     explanation.map { $0.cause == DiagnosisCause.nameServerSilent.identifier } ?? (layer == .nameServer)
@@ -126,11 +107,4 @@ package struct NetworkSummary: Equatable, Sendable {
   package var interface: String?
   package var kind: String?
   package var reason: String?
-
-  package init(status: String, interface: String? = nil, kind: String? = nil, reason: String? = nil) {
-    self.status = status
-    self.interface = interface
-    self.kind = kind
-    self.reason = reason
-  }
 }

@@ -16,12 +16,6 @@ package struct Moment: Equatable, Sendable, BitwiseCopyable {
   /// How much of that the machine was suspended.
   package var slept: Int64
 
-  package init(wall: Int64, clock: Int64, slept: Int64) {
-    self.wall = wall
-    self.clock = clock
-    self.slept = slept
-  }
-
   /// Returns where the wall clock of this moment puts an earlier moment of the same boot.
   package func wall(of earlier: Moment) -> Int64 { wall - max(0, clock - earlier.clock) }
 

@@ -1,7 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// An outage as the journal tells it, in microseconds.
+/// An outage as the journal tells it, in microseconds: what is known of it, and how it ended.
+@dynamicMemberLookup
 package struct Outage: Equatable, Sendable {
   package enum Ending: Equatable, Sendable {
     /// The target came back, in words.
@@ -12,45 +13,35 @@ package struct Outage: Equatable, Sendable {
     case cut
   }
 
-  package var target: String
+  private let known: OpenOutage
   /// By the wall clock as it was at the end.
-  package var began: Int64
-  package var ended: Int64
+  package let began: Int64
+  package let ended: Int64
   /// Awake and watched.
-  package var lasted: Int64
-  package var slept: Int64
-  package var unwatched: Int64
-  package var reason: String?
-  package var words: String
-  package var wasFirst: Bool
-  package var layer: OutageLayer
-  package var explanation: Explanation?
-  package var unexplained: OpenOutage.Unexplained?
-  package var ending: Ending
+  package let lasted: Int64
+  package let slept: Int64
+  package let ending: Ending
 
   package init(_ outage: OpenOutage, at end: Moment, _ ending: Ending) {
-    target = outage.target
+    known = outage
     began = end.wall(of: outage.began)
     ended = end.wall
     slept = max(0, end.slept - outage.began.slept)
-    unwatched = outage.unwatched
     lasted = max(0, end.awake(since: outage.began) - outage.unwatched)
-    reason = outage.reason
-    words = outage.words
-    wasFirst = outage.wasFirst
-    layer = outage.layer
-    explanation = outage.explanation
-    unexplained = outage.unexplained
     self.ending = ending
   }
+
+  package subscript<Value>(dynamicMember path: KeyPath<OpenOutage, Value>) -> Value { known[keyPath: path] }
 
   /// Outages that begin within this time may have one cause.
   package static let together = 10 * WallTime.second
 
   /// The cause for certain or likely, or why none is known.
   package var confidenceWords: String? {
-    if let explanation { return explanation.cause.map { "\($0), \(explanation.confidence)" } ?? "no cause found" }
-    switch unexplained {
+    if let explanation = known.explanation {
+      return explanation.cause.map { "\($0), \(explanation.confidence)" } ?? "no cause found"
+    }
+    switch known.unexplained {
     case .over: return "over before its cause was found"
     case .limit: return "not explained, since others were: at most one a minute"
     case nil: return nil
@@ -58,10 +49,10 @@ package struct Outage: Equatable, Sendable {
   }
 
   /// The cause in words, as far as it is known.
-  package var causeWords: String { explanation.map(\.summary) ?? words }
+  package var causeWords: String { known.explanation?.summary ?? known.words }
 
   /// The identifier of the cause, or of the reason; `nil` if neither is known.
-  package var causeIdentifier: String? { explanation?.cause ?? reason }
+  package var causeIdentifier: String? { known.explanation?.cause ?? known.reason }
 
   /// How much of it lies in a span of the wall clock. Sleep and what nobody watched are spread evenly.
   package func lasted(from start: Int64, to end: Int64) -> Int64 {
