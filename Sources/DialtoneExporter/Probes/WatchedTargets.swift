@@ -17,11 +17,6 @@ package final class WatchedTargets: Sendable {
     case site(SiteURL)
   }
 
-  private struct Diagnosed {
-    var last: Int64?
-    var task: Task<Void, Never>?
-  }
-
   private struct Interface {
     let kind: String
     var isUp = false
@@ -30,7 +25,8 @@ package final class WatchedTargets: Sendable {
 
   private struct State {
     var records: [TargetRecord] = []
-    var diagnosed: [Diagnosed] = []
+    /// The last diagnosis of each target, and when it began.
+    var diagnoses: [Int: (task: Task<Void, Never>?, began: Int64)] = [:]
     /// Interfaces of which a path told once: one that leaves it is down, as long as the machine has it.
     var interfaces: [String: Interface] = [:]
   }
@@ -41,9 +37,7 @@ package final class WatchedTargets: Sendable {
   private let time: TimeSource
   private let hasInterface: @Sendable (String) -> Bool
   private let internet: ReachabilityMonitor
-  private let paths: PathMonitor
-  private let monitors: [any Sendable]
-  private let observations: Lock<[ReachabilityObservation]>
+  private let observations = Lock<[ReachabilityObservation]>([])
   private let state: Lock<State>
 
   package init(
@@ -55,42 +49,27 @@ package final class WatchedTargets: Sendable {
     self.time = time
     self.hasInterface = hasInterface
     internet = ReachabilityMonitor(.internet, environment: reachability)
-    paths = PathMonitor(environment: reachability)
     let now = time.now()
-    state = Lock(
-      State(
-        records: targets.map { _ in TargetRecord(at: now) }, diagnosed: targets.map { _ in Diagnosed() }))
-    var monitors: [any Sendable] = []
-    for target in targets {
+    state = Lock(State(records: targets.map { _ in TargetRecord(at: now) }))
+    var observations = [PathMonitor(environment: reachability).observe { [weak self] in self?.take($0) }]
+    for (index, target) in targets.enumerated() {
       switch target.target {
-      case .network(let target): monitors.append(ReachabilityMonitor(target, environment: reachability))
-      case .site(let url): monitors.append(try SiteMonitor(url, environment: sites))
-      }
-    }
-    self.monitors = monitors
-    observations = Lock([])
-    observe()
-  }
-
-  private func observe() {
-    var observations = [paths.observe { [weak self] in self?.take($0) }]
-    for (index, monitor) in monitors.enumerated() {
-      if let monitor = monitor as? ReachabilityMonitor {
+      case .network(let target):
         observations.append(
-          monitor.observe { [weak self] state in
+          ReachabilityMonitor(target, environment: reachability).observe { [weak self] state in
             let isUp = state.isDetermined ? state.isReachable : nil
             self?.take(index, state.status.identifier, isUp: isUp, cause: state.reason?.identifier ?? "unknown")
           })
-      } else if let monitor = monitor as? SiteMonitor {
+      case .site(let url):
         observations.append(
-          monitor.observe { [weak self] verdict in
+          try SiteMonitor(url, environment: sites).observe { [weak self] verdict in
             self?.take(
               index, verdict.kind.identifier, isUp: verdict.isDetermined ? verdict.isAvailable : nil,
               cause: verdict.error?.code.identifier ?? verdict.kind.identifier)
           })
       }
     }
-    self.observations.withLock { $0 = observations }
+    self.observations.withLock { [observations] in $0 = observations }
   }
 
   private func take(_ path: NetworkPath) {
@@ -107,9 +86,9 @@ package final class WatchedTargets: Sendable {
     let now = time.now()
     let begins = state.withLock { state -> Bool in
       let begins = state.records[index].take(status, isUp: isUp, cause: cause, at: now, time.timestamp)
-      guard begins, state.diagnosed[index].last.map({ now - $0 >= Self.diagnosisPause }) ?? true else { return false }
-      state.diagnosed[index].last = now
-      return true
+      if let last = state.diagnoses[index], now - last.began < Self.diagnosisPause { return false }
+      if begins { state.diagnoses[index] = (nil, now) }
+      return begins
     }
     if begins { diagnose(index) }
   }
@@ -129,7 +108,7 @@ package final class WatchedTargets: Sendable {
         self?.state.withLock { $0.records[index].take(diagnosed: cause.identifier) }
       }
     }
-    state.withLock { $0.diagnosed[index].task = task }
+    state.withLock { $0.diagnoses[index]?.task = task }
   }
 
   /// Whether the machine has an interface of that name, or cannot tell (if_nametoindex(3)).
@@ -139,7 +118,7 @@ package final class WatchedTargets: Sendable {
   }
 
   deinit {
-    for diagnosed in state.withLock({ $0.diagnosed }) { diagnosed.task?.cancel() }
+    for diagnosis in state.withLock({ $0.diagnoses }).values { diagnosis.task?.cancel() }
   }
 
   /// Whether packets for the Internet can leave this machine; `nil` as long as that is not known.

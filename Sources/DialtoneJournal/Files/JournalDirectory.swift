@@ -71,10 +71,8 @@ package struct JournalDirectory: Sendable {
   package func lock() throws(SystemError) -> OwnedDescriptor? {
     // A reader who looks whether there is a recorder has it for a moment.
     for attempt in 0..<10 {
-      let descriptor = unsafe csystem_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)  // The path is only read.
-      if descriptor < 0 { throw SystemError(path) }
-      let folder = OwnedDescriptor(descriptor)
-      if command_lock(descriptor, 0) == 0 { return folder }
+      let folder = try open()
+      if command_lock(folder.rawValue, 0) == 0 { return folder }
       if csystem_errno() != EWOULDBLOCK { throw SystemError(path) }
       if attempt < 9 { usleep(20_000) }
     }
@@ -83,11 +81,14 @@ package struct JournalDirectory: Sendable {
 
   /// Whether a recorder is at work.
   package func isBeingWritten() throws(SystemError) -> Bool {
+    let folder = try open()
+    return withExtendedLifetime(folder) { command_lock($0.rawValue, 1) != 0 && csystem_errno() == EWOULDBLOCK }
+  }
+
+  private func open() throws(SystemError) -> OwnedDescriptor {
     let descriptor = unsafe csystem_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)  // The path is only read.
     if descriptor < 0 { throw SystemError(path) }
-    return withExtendedLifetime(OwnedDescriptor(descriptor)) {
-      command_lock(descriptor, 1) != 0 && csystem_errno() == EWOULDBLOCK
-    }
+    return OwnedDescriptor(descriptor)
   }
 }
 

@@ -13,8 +13,9 @@ package enum OutageJSON {
       text.field("slept", seconds: outage.slept)
       text.field("unwatched", seconds: outage.unwatched)
       text.field("beganBefore", outage.wasFirst)
-      text.field("ending", ending(outage.ending))
-      text.field("how", how(outage.ending))
+      let (ending, how) = words(outage.ending)
+      text.field("ending", ending)
+      text.field("how", how)
       text.field("layer", outage.layer.rawValue)
       text.field("reason", outage.reason)
       text.field("cause", outage.explanation?.cause)
@@ -69,15 +70,13 @@ package enum OutageJSON {
     return targets + layers + [end]
   }
 
-  private static func ending(_ ending: Outage.Ending) -> String {
+  private static func words(_ ending: Outage.Ending) -> (ending: String, how: String?) {
     switch ending {
-    case .over: "over"
-    case .open: "open"
-    case .cut: "cut"
+    case .over(let how): ("over", how)
+    case .open: ("open", nil)
+    case .cut: ("cut", nil)
     }
   }
-
-  private static func how(_ ending: Outage.Ending) -> String? { if case .over(let how) = ending { how } else { nil } }
 
   /// A number with so many digits behind the point, rounded down, so that 100 means all.
   package static func decimals(_ number: Double, _ digits: Int) -> String {
