@@ -4,6 +4,7 @@
 #if os(Linux)
 internal import CDialtoneSystem
 internal import Dialtone
+internal import DialtoneSites
 
 #if canImport(Glibc)
 internal import Glibc

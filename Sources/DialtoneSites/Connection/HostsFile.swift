@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+package import Dialtone
+
 /// The names of hosts(5), which programs get before, or in the place of, what name servers say.
 package struct HostsFile: Equatable, Sendable {
   private let text: String
