@@ -57,7 +57,7 @@ struct RecorderPlumbingTests {
     KernelEvidence(
       target: address, state: Reachability(.reachable, destination: address),
       link: KernelEvidence.LinkFacts(name: "eth9999", index: 2_000_000_000),
-      neighbour: KernelEvidence.NeighbourFacts(address, link: "eth9999", state: [], isResolved: isResolved))
+      neighbour: KernelEvidence.NeighbourFacts(address: address, link: "eth9999", state: [], isResolved: isResolved))
   }
 
   /// Nothing is sent: the kernel is asked once more for neighbours that are asked for on their link. It has none there,

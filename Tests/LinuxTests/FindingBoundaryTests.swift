@@ -119,15 +119,15 @@ struct FindingBoundaryTests {
     Row("this machine's", .address(.notNeeded)) { $0.state.flags = [.reachable, .isLocalAddress] },
     Row("link-local", .address(.notNeeded)) { $0.target = linkLocal6 },
     Row("the source is one of two", .address(.works(other))) {
-      $0.addresses.append(Evidence.AddressFacts(other))
+      $0.addresses.append(Evidence.AddressFacts(address: other))
       $0.state.source = other
     },
     Row("without a source, one of the link", .address(.works(own))) {
-      $0.addresses = [Evidence.AddressFacts(other, link: 3), Evidence.AddressFacts(own)]
+      $0.addresses = [Evidence.AddressFacts(address: other, link: 3), Evidence.AddressFacts(address: own)]
       $0.state.source = nil
     },
     Row("without one of the link, the first", .address(.works(other))) {
-      $0.addresses = [Evidence.AddressFacts(other, link: 3), Evidence.AddressFacts(gateway, link: 4)]
+      $0.addresses = [Evidence.AddressFacts(address: other, link: 3), Evidence.AddressFacts(address: gateway, link: 4)]
       $0.state.source = nil
     },
     Row("deprecated", .address(.deprecated(own))) { $0.addresses[0].isDeprecated = true },
@@ -136,29 +136,30 @@ struct FindingBoundaryTests {
       $0.addresses[0].link = 3
     },
     Row("one that works beside a duplicate", .address(.works(own))) {
-      $0.addresses.insert(Evidence.AddressFacts(other, isDuplicate: true), at: 0)
+      $0.addresses.insert(Evidence.AddressFacts(address: other, isDuplicate: true), at: 0)
     },
     Row("a duplicate before a tentative one", .noAddress, .address(.duplicate(other))) {
       $0.addresses = [
-        Evidence.AddressFacts(own, isTentative: true), Evidence.AddressFacts(other, isDuplicate: true),
+        Evidence.AddressFacts(address: own, isTentative: true),
+        Evidence.AddressFacts(address: other, isDuplicate: true),
       ]
     },
     Row("a duplicate of another link does not count", .noAddress, .address(.missing)) {
-      $0.addresses = [Evidence.AddressFacts(other, link: 3, isDuplicate: true)]
+      $0.addresses = [Evidence.AddressFacts(address: other, link: 3, isDuplicate: true)]
     },
     Row("a link-local address that is tentative", .noAddress, .address(.linkLocal(linkLocal6))) {
-      $0.addresses = [Evidence.AddressFacts(linkLocal6, isTentative: true)]
+      $0.addresses = [Evidence.AddressFacts(address: linkLocal6, isTentative: true)]
     },
     Row("without a link, those of all links", .noRoute, .address(.tentative(other))) {
-      $0.addresses = [Evidence.AddressFacts(other, link: 3, isTentative: true)]
+      $0.addresses = [Evidence.AddressFacts(address: other, link: 3, isTentative: true)]
       ($0.link, $0.links) = (nil, [second, Evidence.LinkFacts(name: "eth1", index: 4)])
     },
     Row("IPv6's link-local addresses are not translated", .address(.linkLocal(linkLocal6))) {
-      $0.addresses = [Evidence.AddressFacts(linkLocal6)]
+      $0.addresses = [Evidence.AddressFacts(address: linkLocal6)]
       $0.state.source = linkLocal6
     },
     Row("a link-local address that is not the source", .address(.linkLocal(linkLocal4))) {
-      $0.addresses = [Evidence.AddressFacts(linkLocal4)]
+      $0.addresses = [Evidence.AddressFacts(address: linkLocal4)]
     },
   ]
 
@@ -207,46 +208,46 @@ struct FindingBoundaryTests {
       $0.route?.hops = [Evidence.HopFacts(link: "eth0"), Evidence.HopFacts(link: "w0", reason: .noCarrier)]
     },
     Row("a source of lo", .source(.foreign(other, interface: "lo"))) {
-      $0.addresses.append(Evidence.AddressFacts(other, link: 1))
+      $0.addresses.append(Evidence.AddressFacts(address: other, link: 1))
       $0.state.source = other
     },
     Row("a source that is nobody's", .source(.address(other))) { $0.state.source = other },
     Row("an address by itself, and none in the gateway's network", .source(.address(other))) {
-      $0.addresses = [Evidence.AddressFacts(other, prefixLength: 32)]
+      $0.addresses = [Evidence.AddressFacts(address: other, prefixLength: 32)]
       $0.state.source = other
     },
     Row("an address by itself beside one in the network", .source(.otherNetwork(other, gateway: gateway))) {
-      $0.addresses.append(Evidence.AddressFacts(other, prefixLength: 32))
+      $0.addresses.append(Evidence.AddressFacts(address: other, prefixLength: 32))
       $0.state.source = other
     },
     Row("one in the network that is of no use", .source(.address(other))) {
       $0.addresses[0].isTentative = true
-      $0.addresses.append(Evidence.AddressFacts(other, prefixLength: 32))
+      $0.addresses.append(Evidence.AddressFacts(address: other, prefixLength: 32))
       $0.state.source = other
     },
     Row("one in the network on another link", .source(.address(other))) {
       $0.addresses[0].link = 3
-      $0.addresses.append(Evidence.AddressFacts(other, prefixLength: 32))
+      $0.addresses.append(Evidence.AddressFacts(address: other, prefixLength: 32))
       $0.state.source = other
     },
     Row("a network of 31 bits is not one address", .source(.otherNetwork(other, gateway: gateway))) {
-      $0.addresses = [Evidence.AddressFacts(other, prefixLength: 31)]
+      $0.addresses = [Evidence.AddressFacts(address: other, prefixLength: 31)]
       $0.state.source = other
     },
     Row("IPv6: an address by itself", .source(.address(own6))) {
-      $0.addresses = [Evidence.AddressFacts(own6, prefixLength: 128)]
+      $0.addresses = [Evidence.AddressFacts(address: own6, prefixLength: 128)]
       ($0.state.source, $0.state.gateway) = (own6, router6)
     },
     Row("IPv6: a network, and a router of another", .source(.otherNetwork(own6, gateway: router6))) {
-      $0.addresses = [Evidence.AddressFacts(own6, prefixLength: 64)]
+      $0.addresses = [Evidence.AddressFacts(address: own6, prefixLength: 64)]
       ($0.state.source, $0.state.gateway) = (own6, router6)
     },
     Row("IPv6: 32 bits hold both", .source(.address(own6))) {
-      $0.addresses = [Evidence.AddressFacts(own6, prefixLength: 32)]
+      $0.addresses = [Evidence.AddressFacts(address: own6, prefixLength: 32)]
       ($0.state.source, $0.state.gateway) = (own6, router6)
     },
     Row("IPv6: routers have link-local addresses", .source(.address(own6))) {
-      $0.addresses = [Evidence.AddressFacts(own6, prefixLength: 64)]
+      $0.addresses = [Evidence.AddressFacts(address: own6, prefixLength: 64)]
       ($0.state.source, $0.state.gateway) = (own6, linkLocal6)
     },
   ]
@@ -273,7 +274,7 @@ struct FindingBoundaryTests {
     state: NeighbourState?, isResolved: Bool, hasAnswered: Bool, result: KernelFinding.Neighbour
   ) {
     let facts = Evidence.NeighbourFacts(
-      Self.gateway, link: "eth0", state: state, isGateway: false, isResolved: isResolved)
+      address: Self.gateway, link: "eth0", state: state, isGateway: false, isResolved: isResolved)
     #expect(KernelFindings.neighbour(facts, hasAnswered: hasAnswered) == result)
     #expect(KernelFindings.neighbour(nil, hasAnswered: hasAnswered) == KernelFinding.Neighbour.none)
   }

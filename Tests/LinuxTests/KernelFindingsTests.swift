@@ -23,10 +23,10 @@ struct KernelFindingsTests {
       state: Reachability(
         status: .reachable, flags: .reachable, interface: interface, source: own, gateway: gateway,
         destination: target),
-      links: [link], link: link, addresses: [Evidence.AddressFacts(own)],
+      links: [link], link: link, addresses: [Evidence.AddressFacts(address: own)],
       rule: Evidence.RuleFacts(priority: 32_766, text: "from all lookup main"),
       route: Evidence.RouteFacts(hops: [hop]),
-      neighbour: Evidence.NeighbourFacts(gateway, link: "eth0", state: .reachable))
+      neighbour: Evidence.NeighbourFacts(address: gateway, link: "eth0", state: .reachable))
   }
 
   static func unreachable(_ reason: Reachability.Reason, change: (inout Evidence) -> Void = { _ in }) -> Evidence {
@@ -126,7 +126,7 @@ struct KernelFindingsTests {
       evidence: unreachable(.noRoute) { $0.addresses = [] }),
     Row(
       testDescription: "a link-local address", result: .address(.linkLocal(IPAddress(ipv4: 0xA9FE_0707))),
-      evidence: unreachable(.noRoute) { $0.addresses = [Evidence.AddressFacts(IPAddress(ipv4: 0xA9FE_0707))] }),
+      evidence: unreachable(.noRoute) { $0.addresses = [.init(address: IPAddress(ipv4: 0xA9FE_0707))] }),
     Row(
       testDescription: "a tentative address", result: .address(.tentative(own)),
       evidence: unreachable(.noAddress) { $0.addresses[0].isTentative = true }),
@@ -171,7 +171,7 @@ struct KernelFindingsTests {
     var evidence = Self.working
     let other = IPAddress(ipv4: 0xC000_0309)
     evidence.links.append(Evidence.LinkFacts(name: "w0", index: 3))
-    evidence.addresses.append(Evidence.AddressFacts(other, link: 3))
+    evidence.addresses.append(Evidence.AddressFacts(address: other, link: 3))
     evidence.state.source = other
     #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.foreign(other, interface: "w0"))))
     evidence.state.source = Self.own
@@ -183,7 +183,7 @@ struct KernelFindingsTests {
     var evidence = Self.working
     let gateway = try #require(evidence.gateway)
     let other = IPAddress(ipv4: 0x0A14_0032)
-    evidence.addresses.append(Evidence.AddressFacts(other, prefixLength: 24))
+    evidence.addresses.append(Evidence.AddressFacts(address: other, prefixLength: 24))
     evidence.state.source = other
     #expect(
       KernelFindings.findings(evidence).map(\.result).contains(.source(.otherNetwork(other, gateway: gateway))))
@@ -193,7 +193,7 @@ struct KernelFindingsTests {
       KernelFindings.findings(evidence).map(\.result).contains(.source(.otherNetwork(other, gateway: gateway))))
     // Hosters give one address by itself.
     evidence.addresses.removeAll { $0.address == other }
-    evidence.addresses.append(Evidence.AddressFacts(other, prefixLength: 32))
+    evidence.addresses.append(Evidence.AddressFacts(address: other, prefixLength: 32))
     #expect(KernelFindings.findings(evidence).map(\.result).contains(.source(.address(other))))
   }
 
@@ -240,7 +240,8 @@ struct KernelFindingsTests {
     ])
   func aGatewayIsJudged(state: NeighbourState, hasAnswered: Bool, result: KernelFinding.Neighbour) {
     let found = KernelFindings.neighbour(
-      Evidence.NeighbourFacts(Self.gateway, link: "eth0", state: state), wasProbed: true, hasAnswered: hasAnswered)
+      Evidence.NeighbourFacts(address: Self.gateway, link: "eth0", state: state), wasProbed: true,
+      hasAnswered: hasAnswered)
     #expect(found == result)
   }
 
@@ -249,7 +250,7 @@ struct KernelFindingsTests {
     let linkLocal = IPAddress(ipv4: 0xA9FE_0707)
     func result(_ gateway: IPAddress?) -> KernelFinding.Result {
       var evidence = Self.working
-      evidence.addresses = [Evidence.AddressFacts(linkLocal)]
+      evidence.addresses = [Evidence.AddressFacts(address: linkLocal)]
       evidence.state = Reachability(
         status: .reachable, flags: .reachable, interface: Self.interface, source: linkLocal, gateway: gateway,
         destination: Self.target)

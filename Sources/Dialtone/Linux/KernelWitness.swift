@@ -43,8 +43,10 @@ package final class KernelWitness {
     let address = address.unmapped
     var state = Reachability.denied
     network.answer([RouteQuery(address, configuration)]) { _, answer in state = answer }
-    let messages = linkMessages()
-    let links = network.tables.links.all.filter { !$0.flags.contains(.loopback) }.map { facts($0, messages[$0.index]) }
+    let messages = list(.getLink) { LinkMessage($0, in: $1) }.filter(\.isSnapshot)
+    let links = network.tables.links.all.filter { !$0.flags.contains(.loopback) }.map { link in
+      facts(link, messages.last { $0.index == link.index })
+    }
     var evidence = KernelEvidence(
       target: address, state: state, askedInterface: configuration.interface, links: links,
       isLoopbackUp: network.tables.links.loopback?.isUp ?? false, addresses: addresses(address.family))
@@ -87,29 +89,17 @@ package final class KernelWitness {
       bridge: link.master.flatMap { links[$0] }.flatMap { $0.infoKind == "bridge" ? $0.name.text : nil })
   }
 
-  private func linkMessages() -> [UInt32: LinkMessage] {
-    var messages: [UInt32: LinkMessage] = [:]
-    dump(.getLink, begin: { messages = [:] }) { message, bytes in
-      if let link = LinkMessage(message, in: bytes), link.isSnapshot { messages[link.index] = link }
-    }
-    return messages
-  }
-
   private func addresses(_ family: IPAddress.Family) -> [KernelEvidence.AddressFacts] {
-    let family: KernelAddressFamily = family == .ipv4 ? .ipv4 : .ipv6
-    var found: [KernelEvidence.AddressFacts] = []
-    dump(.getAddress, family: family, begin: { found = [] }) { message, bytes in
+    list(.getAddress, family: family == .ipv4 ? .ipv4 : .ipv6) { message, bytes in
       guard let address = AddressMessage(message, in: bytes), let own = address.localAddress,
         !IPAddress(own).isLoopback
-      else { return }
-      found.append(
-        KernelEvidence.AddressFacts(
-          IPAddress(own), prefixLength: Int(address.prefixLength), link: address.interfaceIndex,
-          isTentative: address.flags.contains(.tentative) && !address.flags.contains(.optimistic),
-          isDuplicate: address.flags.contains(.dadFailed), isDeprecated: address.flags.contains(.deprecated),
-          validFor: address.validLifetime))
+      else { return nil }
+      return KernelEvidence.AddressFacts(
+        address: IPAddress(own), prefixLength: Int(address.prefixLength), link: address.interfaceIndex,
+        isTentative: address.flags.contains(.tentative) && !address.flags.contains(.optimistic),
+        isDuplicate: address.flags.contains(.dadFailed), isDeprecated: address.flags.contains(.deprecated),
+        validFor: address.validLifetime)
     }
-    return found
   }
 
   // MARK: Rules and routes
@@ -158,7 +148,9 @@ package final class KernelWitness {
         ?? self.match(packet, configuration, output, isWhole: false).route?.preferredSource
       if packet.source != nil { (match, nexthops, errno) = self.match(packet, configuration, output) }
     }
-    let walk = RuleWalk(rules(packet.destination.family), packet)
+    let family = packet.destination.family
+    let rules = list(.getRule, family: family) { RuleMessage($0, in: $1) }.filter { $0.family == family }
+    let walk = RuleWalk(rules, packet)
     if let match {
       let table = table(of: match, packet.destination)
       evidence.route = facts(match, nexthops, table: table)
@@ -201,14 +193,6 @@ package final class KernelWitness {
       local.destinationLength == match.destinationLength
     else { return match.table }
     return RouteTableName.local
-  }
-
-  private func rules(_ family: KernelAddressFamily) -> [RuleMessage] {
-    var rules: [RuleMessage] = []
-    dump(.getRule, family: family, begin: { rules = [] }) { message, bytes in
-      if let rule = RuleMessage(message, in: bytes), rule.family == family { rules.append(rule) }
-    }
-    return rules
   }
 
   private func lookUp(
@@ -281,7 +265,7 @@ package final class KernelWitness {
   package func neighbour(
     _ address: IPAddress, on link: KernelEvidence.LinkFacts, isGateway: Bool = true
   ) -> KernelEvidence.NeighbourFacts {
-    var facts = KernelEvidence.NeighbourFacts(address, link: link.name, state: nil, isGateway: isGateway)
+    var facts = KernelEvidence.NeighbourFacts(address: address, link: link.name, state: nil, isGateway: isGateway)
     facts.isResolved = network.tables.links[link.index].map { !$0.flags.contains(.pointToPoint) } ?? true
     facts.state = neighbourState(facts.address, link: link.index)
     if facts.state?.contains(.noARP) ?? false { facts.isResolved = false }
@@ -310,6 +294,18 @@ package final class KernelWitness {
     } catch {
       // What is not answered is not known, and no step rests on it.
     }
+  }
+
+  /// Returns everything of one type that `read` can read.
+  private func list<Value>(
+    _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified,
+    _ read: (NetlinkMessage, RawSpan) -> Value?
+  ) -> [Value] {
+    var values: [Value] = []
+    dump(type, family: family, begin: { values = [] }) { message, bytes in
+      if let value = read(message, bytes) { values.append(value) }
+    }
+    return values
   }
 
   /// Reads everything of one type. Returns whether the kernel told all of it.
@@ -347,48 +343,6 @@ extension RuleMessage {
     case .unreachable: ENETUNREACH
     case .prohibit: EACCES
     default: EINVAL
-    }
-  }
-}
-#endif
-
-#if os(Linux)
-extension KernelWitness {
-  /// What the kernel tells of a WireGuard interface.
-  package enum WireGuard: Sendable {
-    case device(WireGuardDevice)
-    /// It tells only a process with CAP_NET_ADMIN.
-    case denied
-    /// There is no such interface.
-    case unknown
-  }
-
-  /// Returns what the kernel tells of a WireGuard interface.
-  package func wireGuard(_ name: String) -> WireGuard {
-    do throws(NetlinkError) {
-      var client = try NetlinkClient(.generic)
-      var request = NetlinkRequestBuilder()
-      request.appendGetFamily(named: WireGuardDevice.familyName)
-      var family: NetlinkMessageType?
-      try client.exchange(&request) { _, answer, bytes in
-        if case .message(let message) = answer {
-          family = GenericNetlinkMessage(message, in: bytes)?.familyID(in: bytes)
-        }
-      }
-      guard let family else { return .unknown }
-      var device = WireGuardDevice()
-      _ = try client.dumpGeneric(
-        "list the peers of WireGuard", request: { $0.appendGetWireGuard(name, family: family, sequence: $1) }
-      ) { step, bytes in
-        switch step {
-        case .began: device = WireGuardDevice()
-        case .message(let message):
-          if let message = GenericNetlinkMessage(message, in: bytes) { device.add(message, in: bytes) }
-        }
-      }
-      return .device(device)
-    } catch {
-      return error.errno == EPERM || error.errno == EACCES ? .denied : .unknown
     }
   }
 }

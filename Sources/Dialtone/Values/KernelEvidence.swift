@@ -1,71 +1,40 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the kernel knows of the way to one address. Plain values, which tests make by hand.
+/// What the kernel knows of the way to one address. Plain values, which tests make by hand: what they leave
+/// out has its usual value.
 package struct KernelEvidence: Hashable, Sendable {
   /// A link, as far as it matters to the way.
   package struct LinkFacts: Hashable, Sendable {
     package var name: String
-    package var index: UInt32
-    package var kind: InterfaceKind
+    package var index: UInt32 = 2
+    package var kind = InterfaceKind.wired
     /// `veth`, `wireguard` and so on; hardware has none.
     package var infoKind: String?
-    package var isUp: Bool
-    package var isOperating: Bool
+    package var isUp = true
+    package var isOperating = true
     /// Why it carries nothing; `nil` if it carries packets.
     package var reason: Reachability.Reason?
-    package var mtu: UInt32?
+    package var mtu: UInt32? = 1_500
     /// In megabits a second.
     package var speed: UInt32?
     package var isFullDuplex: Bool?
     package var manager: LinkManager?
     /// The bridge that it is a port of.
     package var bridge: String?
-
-    package init(
-      name: String, index: UInt32 = 2, kind: InterfaceKind = .wired, infoKind: String? = nil, isUp: Bool = true,
-      isOperating: Bool = true, reason: Reachability.Reason? = nil, mtu: UInt32? = 1_500, speed: UInt32? = nil,
-      isFullDuplex: Bool? = nil, manager: LinkManager? = nil, bridge: String? = nil
-    ) {
-      self.name = name
-      self.index = index
-      self.kind = kind
-      self.infoKind = infoKind
-      self.isUp = isUp
-      self.isOperating = isOperating
-      self.reason = reason
-      self.mtu = mtu
-      self.speed = speed
-      self.isFullDuplex = isFullDuplex
-      self.manager = manager
-      self.bridge = bridge
-    }
   }
 
   /// An address of this machine.
   package struct AddressFacts: Hashable, Sendable {
     package var address: IPAddress
-    package var prefixLength: Int
-    package var link: UInt32
-    package var isTentative: Bool
+    package var prefixLength = 24
+    package var link: UInt32 = 2
+    package var isTentative = false
     /// Duplicate address detection found that another host has it (RFC 4862, 5.4).
-    package var isDuplicate: Bool
-    package var isDeprecated: Bool
+    package var isDuplicate = false
+    package var isDeprecated = false
     /// How many seconds it stays valid, as its lease or the router says; `nil` for ever.
     package var validFor: UInt32?
-
-    package init(
-      _ address: IPAddress, prefixLength: Int = 24, link: UInt32 = 2, isTentative: Bool = false,
-      isDuplicate: Bool = false, isDeprecated: Bool = false, validFor: UInt32? = nil
-    ) {
-      self.address = address
-      self.prefixLength = prefixLength
-      self.link = link
-      self.isTentative = isTentative
-      self.isDuplicate = isDuplicate
-      self.isDeprecated = isDeprecated
-      self.validFor = validFor
-    }
 
     /// Whether an address is in the network that this one is in, by its prefix.
     package func isInNetwork(of other: IPAddress) -> Bool {
@@ -82,39 +51,19 @@ package struct KernelEvidence: Hashable, Sendable {
     package var link: String?
     /// Why nothing leaves by it; `nil` if packets do.
     package var reason: Reachability.Reason?
-
-    package init(gateway: IPAddress? = nil, link: String?, reason: Reachability.Reason? = nil) {
-      self.gateway = gateway
-      self.link = link
-      self.reason = reason
-    }
   }
 
   /// The route that the kernel uses, or the one that refuses.
   package struct RouteFacts: Hashable, Sendable {
-    package var table: UInt32
-    package var type: RouteType
+    package var table: UInt32 = 254
+    package var type = RouteType.unicast
     package var destination: IPAddress?
-    package var prefixLength: Int
+    package var prefixLength = 0
     package var metric: UInt32?
     package var nexthopID: UInt32?
-    package var hops: [HopFacts]
+    package var hops: [HopFacts] = []
     /// How many seconds the kernel goes on using it; `nil` for ever.
     package var expiresIn: Int?
-
-    package init(
-      table: UInt32 = 254, type: RouteType = .unicast, destination: IPAddress? = nil, prefixLength: Int = 0,
-      metric: UInt32? = nil, nexthopID: UInt32? = nil, hops: [HopFacts] = [], expiresIn: Int? = nil
-    ) {
-      self.table = table
-      self.type = type
-      self.destination = destination
-      self.prefixLength = prefixLength
-      self.metric = metric
-      self.nexthopID = nexthopID
-      self.hops = hops
-      self.expiresIn = expiresIn
-    }
   }
 
   /// The routing rule that decided.
@@ -123,13 +72,7 @@ package struct KernelEvidence: Hashable, Sendable {
     /// As ip-rule(8) prints it: "from all lookup main".
     package var text: String
     /// Whether it refuses packets by itself.
-    package var refuses: Bool
-
-    package init(priority: UInt32, text: String, refuses: Bool = false) {
-      self.priority = priority
-      self.text = text
-      self.refuses = refuses
-    }
+    package var refuses = false
   }
 
   /// What the kernel knows of a neighbour.
@@ -139,19 +82,9 @@ package struct KernelEvidence: Hashable, Sendable {
     /// `nil` if there is no entry.
     package var state: NeighbourState?
     /// Whether it is the gateway, and not the target itself.
-    package var isGateway: Bool
+    package var isGateway = true
     /// Whether the link has neighbours that have to be asked for.
-    package var isResolved: Bool
-
-    package init(
-      _ address: IPAddress, link: String, state: NeighbourState?, isGateway: Bool = true, isResolved: Bool = true
-    ) {
-      self.address = address
-      self.link = link
-      self.state = state
-      self.isGateway = isGateway
-      self.isResolved = isResolved
-    }
+    package var isResolved = true
   }
 
   package var target: IPAddress
@@ -160,12 +93,12 @@ package struct KernelEvidence: Hashable, Sendable {
   /// The only interface that counts.
   package var askedInterface: String?
   /// All links except loopback.
-  package var links: [LinkFacts]
+  package var links: [LinkFacts] = []
   /// The link that packets leave by, or would leave by if it worked.
   package var link: LinkFacts?
-  package var isLoopbackUp: Bool
+  package var isLoopbackUp = true
   /// The addresses of the target's family, except loopback.
-  package var addresses: [AddressFacts]
+  package var addresses: [AddressFacts] = []
   /// `nil` if the rules could not be read, or none decided.
   package var rule: RuleFacts?
   /// `nil` if there is none.
@@ -173,7 +106,7 @@ package struct KernelEvidence: Hashable, Sendable {
   /// If there is none: the route of the table main that no rule leads to, or that has the kernel look no further.
   package var unusedRoute: RouteFacts?
   /// Whether rules and routes were looked through to the end and lead to the kernel's answer.
-  package var isTrailComplete: Bool
+  package var isTrailComplete = true
   /// `nil` if the packets go to nobody on a link.
   package var neighbour: NeighbourFacts?
 
@@ -195,24 +128,6 @@ package struct KernelEvidence: Hashable, Sendable {
   }
   /// The router that they go to.
   package var gateway: IPAddress? { state.gateway ?? (sendsPackets ? route?.hops.first?.gateway : nil) }
-
-  package init(
-    target: IPAddress, state: Reachability, askedInterface: String? = nil, links: [LinkFacts] = [],
-    link: LinkFacts? = nil, isLoopbackUp: Bool = true, addresses: [AddressFacts] = [], rule: RuleFacts? = nil,
-    route: RouteFacts? = nil, isTrailComplete: Bool = true, neighbour: NeighbourFacts? = nil
-  ) {
-    self.target = target
-    self.state = state
-    self.askedInterface = askedInterface
-    self.links = links
-    self.link = link
-    self.isLoopbackUp = isLoopbackUp
-    self.addresses = addresses
-    self.rule = rule
-    self.route = route
-    self.isTrailComplete = isTrailComplete
-    self.neighbour = neighbour
-  }
 }
 
 /// The program that manages a link, as its own traces tell.

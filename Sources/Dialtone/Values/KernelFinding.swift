@@ -14,17 +14,11 @@ public struct KernelFinding: Hashable, Sendable {
 
   /// Makes a finding, for your tests.
   public init(_ result: Result, target: IPAddress) {
-    self.init(result, target: target, evidence: nil)
-  }
-
-  package init(_ result: Result, target: IPAddress, evidence: KernelEvidence?) {
-    self.target = target
-    self.result = result
-    self.evidence = evidence
+    (self.result, self.target, evidence) = (result, target, nil)
   }
 
   package init(_ result: Result, _ evidence: KernelEvidence) {
-    self.init(result, target: evidence.target, evidence: evidence)
+    (self.result, target, self.evidence) = (result, evidence.target, evidence)
   }
 
   /// What was found, in the order in which a packet meets it.

@@ -209,13 +209,38 @@ struct SystemQuestion {
     inquiry.openWays.compactMap { way in
       guard let link = way.link, link.kind == .tunnel, way.sendsPackets else { return nil }
       let peer: TunnelFinding.Peer =
-        switch link.infoKind == "wireguard" ? witness.wireGuard(link.name) : .unknown {
-        case .denied: .denied
-        case .unknown: .unknown
-        case .device(let device): self.peer(of: device, for: way.target, witness)
-        }
+        link.infoKind == "wireguard" ? peer(ofWireGuard: link.name, for: way.target, witness) : .unknown
       return .tunnel(
         TunnelFinding(way.target.family, interface: link.name, kind: link.infoKind ?? "tunnel", peer: peer))
+    }
+  }
+
+  /// What the kernel tells of a WireGuard interface, which it does only to a process with CAP_NET_ADMIN.
+  private func peer(ofWireGuard name: String, for target: IPAddress, _ witness: KernelWitness) -> TunnelFinding.Peer {
+    do throws(NetlinkError) {
+      var client = try NetlinkClient(.generic)
+      var request = NetlinkRequestBuilder()
+      request.appendGetFamily(named: WireGuardDevice.familyName)
+      var family: NetlinkMessageType?
+      try client.exchange(&request) { _, answer, bytes in
+        if case .message(let message) = answer {
+          family = GenericNetlinkMessage(message, in: bytes)?.familyID(in: bytes)
+        }
+      }
+      guard let family else { return .unknown }
+      var device = WireGuardDevice()
+      _ = try client.dumpGeneric(
+        "list the peers of WireGuard", request: { $0.appendGetWireGuard(name, family: family, sequence: $1) }
+      ) { step, bytes in
+        switch step {
+        case .began: device = WireGuardDevice()
+        case .message(let message):
+          if let message = GenericNetlinkMessage(message, in: bytes) { device.add(message, in: bytes) }
+        }
+      }
+      return peer(of: device, for: target, witness)
+    } catch {
+      return error.errno == EPERM || error.errno == EACCES ? .denied : .unknown
     }
   }
 

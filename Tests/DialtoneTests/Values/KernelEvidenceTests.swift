@@ -29,13 +29,13 @@ struct KernelEvidenceTests {
     ("::", 0, "0.0.0.0", false),
   ])
   func anAddressHasANetwork(text: String, length: Int, other: String, isInside: Bool) {
-    let address = KernelEvidence.AddressFacts(ip(text), prefixLength: length)
+    let address = KernelEvidence.AddressFacts(address: ip(text), prefixLength: length)
     #expect(address.isInNetwork(of: ip(other)) == isInside)
   }
 
   @Test func onlySomeAddressesServeForOtherNetworks() {
     func isUsable(_ text: String, _ change: (inout KernelEvidence.AddressFacts) -> Void = { _ in }) -> Bool {
-      var address = KernelEvidence.AddressFacts(ip(text))
+      var address = KernelEvidence.AddressFacts(address: ip(text))
       change(&address)
       return address.isUsable
     }
@@ -73,19 +73,19 @@ struct KernelEvidenceTests {
     ) -> Bool {
       evidence {
         $0.route = .init(type: type, prefixLength: length)
-        $0.neighbour = .init(target, link: "eth0", state: nil, isGateway: isGateway, isResolved: isResolved)
+        $0.neighbour = .init(address: target, link: "eth0", state: nil, isGateway: isGateway, isResolved: isResolved)
       }.isRouterMissing
     }
     #expect(isMissing())
     #expect(!isMissing(length: 1) && !isMissing(type: .local) && !isMissing(isGateway: true))
     #expect(!isMissing(isResolved: false))
-    let neighbour = KernelEvidence.NeighbourFacts(target, link: "eth0", state: nil, isGateway: false)
+    let neighbour = KernelEvidence.NeighbourFacts(address: target, link: "eth0", state: nil, isGateway: false)
     #expect(!evidence { $0.neighbour = neighbour }.isRouterMissing && !evidence { $0.route = .init() }.isRouterMissing)
   }
 
   @Test func aNeighbourWasThereIfTheKernelSaysSo() {
     func wasThere(_ state: NeighbourState?) -> Bool {
-      evidence { $0.neighbour = .init(gateway, link: "eth0", state: state) }.wasNeighbourThere
+      evidence { $0.neighbour = .init(address: gateway, link: "eth0", state: state) }.wasNeighbourThere
     }
     #expect(wasThere(.reachable) && wasThere([.reachable, .permanent]))
     for state in [nil, NeighbourState.stale, .delay, .probe, .failed, .incomplete, .noARP] { #expect(!wasThere(state)) }
@@ -109,7 +109,7 @@ struct KernelEvidenceTests {
     #expect(names([port, idle]).isEmpty)
     // Something tells which.
     #expect(names([plain]) { $0.askedInterface = "eth0" }.isEmpty && names([plain]) { $0.route = .init() }.isEmpty)
-    #expect(names([plain]) { $0.addresses = [.init(ip("192.0.2.2"))] }.isEmpty)
+    #expect(names([plain]) { $0.addresses = [.init(address: ip("192.0.2.2"))] }.isEmpty)
     #expect(names([plain]) { $0.state.interface = interface("eth0") }.isEmpty)
   }
 
@@ -117,7 +117,7 @@ struct KernelEvidenceTests {
     let link = KernelEvidence.LinkFacts(name: "eth0")
     #expect(link.index == 2 && link.kind == .wired && link.isUp && link.isOperating && link.mtu == 1_500)
     #expect(KernelEvidence.RouteFacts().table == 254, "main")
-    let address = KernelEvidence.AddressFacts(gateway)
+    let address = KernelEvidence.AddressFacts(address: gateway)
     #expect(address.prefixLength == 24 && address.link == 2 && !address.isTentative && !address.isDeprecated)
     #expect(evidence().isLoopbackUp && evidence().isTrailComplete)
     #expect(!KernelEvidence.RuleFacts(priority: 0, text: "").refuses)

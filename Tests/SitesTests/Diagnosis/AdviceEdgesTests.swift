@@ -231,8 +231,8 @@ struct AdviceEdgesTests {
     #expect(Facts.details("wlan0", evidence) == ": 300 Mbit/s, half duplex, MTU 1500")
     #expect(Facts.details("eth0", evidence) == "" && Facts.details("x", evidence) == "")
     evidence.addresses = [
-      KernelEvidence.AddressFacts(Self.server, prefixLength: 16),
-      KernelEvidence.AddressFacts(Self.target, prefixLength: 25, validFor: 60),
+      KernelEvidence.AddressFacts(address: Self.server, prefixLength: 16),
+      KernelEvidence.AddressFacts(address: Self.target, prefixLength: 25, validFor: 60),
     ]
     #expect(Facts.words(Self.target, evidence) == "203.0.113.10/25, valid for 60 s")
     #expect(Facts.words(Self.server, evidence) == "192.0.2.53/16" && Facts.prefix(Self.router, evidence) == "192.0.2.1")

@@ -53,7 +53,7 @@ struct AdviceTests {
   func aDefaultRouteWithoutARouterGetsOne(target: IPAddress, program: String) {
     var evidence = Self.evidence(target)
     evidence.route = KernelEvidence.RouteFacts(hops: [KernelEvidence.HopFacts(link: "eth0")])
-    evidence.neighbour = KernelEvidence.NeighbourFacts(target, link: "eth0", state: .failed, isGateway: false)
+    evidence.neighbour = KernelEvidence.NeighbourFacts(address: target, link: "eth0", state: .failed, isGateway: false)
     let verdict = Self.verdict(.neighbour(.silent(target, isGateway: false, wasProbed: true)), evidence)
     #expect(verdict.cause == .hostAbsent && verdict.summary.contains("names no router"))
     #expect(verdict.advice == "Name the router: \(program)route replace default via ROUTER dev eth0")
@@ -67,7 +67,7 @@ struct AdviceTests {
   @Test(arguments: [(NeighbourState.reachable, true), (.failed, false)])
   func aRouterThatWasThereIsNotSaidToBeOff(state: NeighbourState, wasThere: Bool) {
     var evidence = Self.evidence()
-    evidence.neighbour = KernelEvidence.NeighbourFacts(Self.router, link: "eth0", state: state)
+    evidence.neighbour = KernelEvidence.NeighbourFacts(address: Self.router, link: "eth0", state: state)
     let verdict = Self.verdict(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)), evidence)
     #expect(verdict.cause == .gatewaySilent)
     #expect(verdict.summary.contains("was there a moment ago") == wasThere)

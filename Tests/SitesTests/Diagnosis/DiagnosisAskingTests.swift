@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneSites
 import TestSupport
 import Testing
 
+@testable import Dialtone
 @testable import DialtoneDiagnosis
 
 /// What a diagnosis asks where it could ask once more, and where there is nothing to wait for.
@@ -33,7 +33,7 @@ struct DiagnosisAskingTests {
     KernelEvidence(
       target: target, state: Reachability(.reachable, gateway: gateway, destination: target),
       neighbour: KernelEvidence.NeighbourFacts(
-        gateway ?? target, link: "eth0", state: nil, isGateway: gateway != nil))
+        address: gateway ?? target, link: "eth0", state: nil, isGateway: gateway != nil))
   }
 
   static let way = Finding.kernel(KernelFinding(.link(.works("eth0")), evidence(router)))

@@ -40,9 +40,10 @@ struct DiagnosisCauseTests {
     let texts = ["192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5", "169.254.0.7"]
     let addresses = try texts.map { try #require(IPAddress($0)) }
     evidence.addresses = [
-      KernelEvidence.AddressFacts(addresses[0]), .init(addresses[1], isTentative: true),
-      .init(addresses[2], isDuplicate: true), .init(addresses[3], prefixLength: 32, isDeprecated: true),
-      .init(addresses[4], prefixLength: 16),
+      KernelEvidence.AddressFacts(address: addresses[0]), .init(address: addresses[1], isTentative: true),
+      .init(address: addresses[2], isDuplicate: true),
+      .init(address: addresses[3], prefixLength: 32, isDeprecated: true),
+      .init(address: addresses[4], prefixLength: 16),
     ]
     let finding = Finding.kernel(KernelFinding(.address(.works(addresses[0])), evidence))
     let step = try #require(DiagnosisVerdict(of: "a", goal: .host, findings: [finding]).steps.first)

@@ -57,7 +57,7 @@ extension DiagnosisSocketTests {
     #expect(!evidence.isNeighbourLost(witness))
     evidence.link = KernelEvidence.LinkFacts(name: "lo", index: 1)
     #expect(!evidence.isNeighbourLost(witness))
-    evidence.neighbour = KernelEvidence.NeighbourFacts(target, link: "lo", state: .failed)
+    evidence.neighbour = KernelEvidence.NeighbourFacts(address: target, link: "lo", state: .failed)
     #expect(!evidence.isNeighbourLost(witness))
     for state in [NeighbourState.failed, .incomplete] { #expect(state.isUnanswered, "\(state)") }
     for state in [NeighbourState.reachable, .stale, .delay, .probe, []] { #expect(!state.isUnanswered, "\(state)") }

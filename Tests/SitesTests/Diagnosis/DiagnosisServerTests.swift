@@ -34,7 +34,7 @@ struct DiagnosisServerTests {
     return NameInquiry(configuration: configuration, patience: patience) { server in
       KernelEvidence(
         target: server, state: Reachability(status: .reachable, flags: flags),
-        neighbour: neighbour.map { KernelEvidence.NeighbourFacts(server, link: "v0", state: $0) })
+        neighbour: neighbour.map { KernelEvidence.NeighbourFacts(address: server, link: "v0", state: $0) })
     }
   }
 

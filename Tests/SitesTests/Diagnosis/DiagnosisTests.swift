@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import Dialtone
 import DialtoneDiagnosis
 import SiteLab
 import TestSupport
 import Testing
+
+@testable import Dialtone
 
 /// A diagnosis as a program has it: events in their order, a verdict, and an end whenever it is wanted.
 @Suite(.timeLimit(.minutes(5)), .threadsApart)
@@ -148,7 +149,7 @@ struct DiagnosisTests {
       .reachable, gateway: try gateway.map { try #require(IPAddress($0)) }, destination: target)
     let neighbour = isResolved.map {
       KernelEvidence.NeighbourFacts(
-        state.gateway ?? target, link: "eth0", state: nil, isGateway: gateway != nil, isResolved: $0)
+        address: state.gateway ?? target, link: "eth0", state: nil, isGateway: gateway != nil, isResolved: $0)
     }
     let evidence = KernelEvidence(target: target, state: state, neighbour: neighbour)
     let source = QuestionedEvidence([.kernel(KernelFinding(.link(.works("eth0")), evidence))])

@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneSites
 import Testing
 
+@testable import Dialtone
 @testable import DialtoneDiagnosis
 
 /// What succeeds beside a fault, and what is only odd.

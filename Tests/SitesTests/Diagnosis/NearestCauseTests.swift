@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneSites
 import Testing
 
+@testable import Dialtone
 @testable import DialtoneDiagnosis
 
 /// Of several faults the one that a packet meets first is the cause, in whatever order they were found.
@@ -222,7 +222,7 @@ struct NearestCauseTests {
     let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
     #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [idle([]), accepted]).isFine)
     let own = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xB))
-    #expect(Self.cause([idle([KernelEvidence.AddressFacts(own)]), accepted]) == .familyBroken)
+    #expect(Self.cause([idle([KernelEvidence.AddressFacts(address: own)]), accepted]) == .familyBroken)
   }
 
   @Test(arguments: [

@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneSites
 import Glibc
 import Testing
 
+@testable import Dialtone
 @testable import DialtoneDiagnosis
 
 /// What this machine itself stops is not blamed on the router, the provider, a name server or the site. Each network
@@ -129,7 +129,7 @@ struct OwnWordsTests {
     func neighbour(_ state: NeighbourState) -> Finding {
       let evidence = KernelEvidence(
         target: Self.target, state: Reachability(.reachable),
-        neighbour: KernelEvidence.NeighbourFacts(Self.router, link: "eth0", state: state))
+        neighbour: KernelEvidence.NeighbourFacts(address: Self.router, link: "eth0", state: state))
       return .kernel(KernelFinding(.neighbour(.silent(Self.router, isGateway: true, wasProbed: true)), evidence))
     }
     let lost = Self.beyond([.silent], .silent)

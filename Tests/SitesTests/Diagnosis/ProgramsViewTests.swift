@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDialtoneSystem
-import Dialtone
 import DialtoneSites
 import Testing
 
+@testable import Dialtone
 @testable import DialtoneDiagnosis
 
 /// What programs get counts, and who on the way says so: cases that a stranger's network had (each is a fault of

@@ -1,11 +1,11 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneSites
 import TestSupport
 import Testing
 
+@testable import Dialtone
 @testable import DialtoneDiagnosis
 
 /// Which questions a diagnosis asks, in which order, and how often. Nothing here waits: somebody beyond is asked at
@@ -34,7 +34,7 @@ struct QuestionOrderTests {
   private static func evidence(_ target: IPAddress = target) -> KernelEvidence {
     KernelEvidence(
       target: target, state: Reachability(.reachable, gateway: router, destination: target),
-      neighbour: KernelEvidence.NeighbourFacts(router, link: "eth0", state: nil))
+      neighbour: KernelEvidence.NeighbourFacts(address: router, link: "eth0", state: nil))
   }
 
   private static func kernel(_ result: KernelFinding.Result) -> Finding { .kernel(KernelFinding(result, evidence())) }

@@ -1,10 +1,10 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-import Dialtone
 import DialtoneSites
 import Testing
 
+@testable import Dialtone
 @testable import DialtoneDiagnosis
 
 /// What each finding says by itself, and what all of them say of the network together.
@@ -146,7 +146,7 @@ struct RuleEdgesTests {
   private static func neighbour(_ neighbour: KernelFinding.Neighbour, _ state: NeighbourState? = nil) -> Finding {
     let evidence = KernelEvidence(
       target: target, state: Reachability(.reachable),
-      neighbour: state.map { KernelEvidence.NeighbourFacts(router, link: "eth0", state: $0) })
+      neighbour: state.map { KernelEvidence.NeighbourFacts(address: router, link: "eth0", state: $0) })
     return .kernel(KernelFinding(.neighbour(neighbour), evidence))
   }
 

@@ -214,7 +214,7 @@ struct WordEdgesTests {
       Self.fact(.largePackets(LargePacketsFinding(.ipv4, outcome)), "largeAnswered")
     }
     #expect(packets(.answered) == .flag(true) && packets(.vanished) == .flag(false) && packets(nil) == nil)
-    let facts = KernelEvidence.NeighbourFacts(Self.router, link: "eth0", state: .stale)
+    let facts = KernelEvidence.NeighbourFacts(address: Self.router, link: "eth0", state: .stale)
     let evidence = KernelEvidence(target: Self.target, state: Reachability(.reachable), neighbour: facts)
     let rows: [(KernelFinding.Neighbour, wasProbed: Bool, hasAnswered: Bool)] = [
       (.answers(Self.router, isGateway: true), false, true), (.answered(Self.router, isGateway: true), false, false),
