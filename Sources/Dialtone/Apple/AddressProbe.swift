@@ -43,29 +43,14 @@ enum AddressProbe {
     _ function: (CInt, UnsafePointer<sockaddr>?, socklen_t) -> CInt, _ descriptor: CInt, _ address: Dialtone.IPAddress,
     port: UInt16, scope: UInt32
   ) -> CInt {
-    // The pointers are to whole structures, whose sizes are given, and are used only during the calls.
-    var result: CInt = -1
-    if var v4 = address.ipv4SocketAddress(port: port) {
-      result = unsafe withUnsafePointer(to: &v4) {
-        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          unsafe function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-    } else if var v6 = address.ipv6SocketAddress(port: port) {
-      if address.isLinkLocal, v6.sin6_scope_id == 0 { v6.sin6_scope_id = scope }
-      result = unsafe withUnsafePointer(to: &v6) {
-        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          unsafe function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
-        }
-      }
-    }
+    let result = unsafe address.withSocketAddress(port: port, scope: scope) { unsafe function(descriptor, $0, $1) }
     return result == 0 ? 0 : csystem_errno()
   }
 
   private static func chosenSource(_ descriptor: CInt) -> Dialtone.IPAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    // As above. What was written is an address of its family.
+    // The pointer is to the whole structure, whose size is given. What was written is an address of its family.
     let result = unsafe withUnsafeMutablePointer(to: &storage) {
       unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
     }
@@ -75,6 +60,28 @@ enum AddressProbe {
     } catch {
       return nil
     }
+  }
+}
+
+extension Dialtone.IPAddress {
+  /// Calls `body` with the address as bind(2) and connect(2) take it, and its length. A link-local address without a
+  /// zone has this scope.
+  func withSocketAddress<Result>(
+    port: UInt16 = 0, scope: UInt32 = 0, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    func call<Structure>(_ structure: Structure) -> Result {
+      var structure = structure
+      let size = MemoryLayout<Structure>.size
+      // The pointers are to the whole structure, whose size is given, and are used only during the calls.
+      return unsafe withUnsafeMutablePointer(to: &structure) {
+        unsafe csystem_set_address_length($0, UInt8(size))
+        return unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(size)) }
+      }
+    }
+    if let v4 = ipv4SocketAddress(port: port) { return call(v4) }
+    var v6 = ipv6SocketAddress(port: port) ?? sockaddr_in6()
+    if isLinkLocal, v6.sin6_scope_id == 0 { v6.sin6_scope_id = scope }
+    return call(v6)
   }
 }
 #endif

@@ -112,9 +112,9 @@ final class AddressReachability {
   init?(_ address: Dialtone.IPAddress, from source: Dialtone.IPAddress? = nil) {
     // The structures are copied during the calls.
     let made =
-      unsafe AddressReachability.withSocketAddress(address) { remote in
+      unsafe address.withSocketAddress { remote, _ in
         guard let source else { return unsafe SCNetworkReachabilityCreateWithAddress(nil, remote) }
-        return unsafe AddressReachability.withSocketAddress(source) { local in
+        return unsafe source.withSocketAddress { local, _ in
           unsafe SCNetworkReachabilityCreateWithAddressPair(nil, local, remote)
         }
       }
@@ -151,23 +151,6 @@ final class AddressReachability {
       }, &context)
     SCNetworkReachabilitySetDispatchQueue(target, queue)
     isAnnounced = true
-  }
-
-  private static func withSocketAddress<Result>(
-    _ address: Dialtone.IPAddress, _ body: (UnsafePointer<sockaddr>) -> Result?
-  ) -> Result? {
-    // The pointers are to whole structures.
-    if var v4 = address.ipv4SocketAddress(port: 0) {
-      unsafe csystem_set_address_length(&v4, UInt8(MemoryLayout<sockaddr_in>.size))
-      return unsafe withUnsafePointer(to: &v4) {
-        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }
-      }
-    }
-    guard var v6 = address.ipv6SocketAddress(port: 0) else { return nil }
-    unsafe csystem_set_address_length(&v6, UInt8(MemoryLayout<sockaddr_in6>.size))
-    return unsafe withUnsafePointer(to: &v6) {
-      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }
-    }
   }
 }
 #endif

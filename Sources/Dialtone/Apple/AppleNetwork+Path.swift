@@ -16,7 +16,7 @@ extension AppleNetwork {
     let interfaces = InterfaceAddresses()
     var restriction = PathRestriction(configuration)
     if let name = configuration.interface {
-      guard let entry = interfaces[name] ?? interfaces.entries.first(where: { "\($0.index)" == name }) else {
+      guard let entry = interfaces.named(name) else {
         return PathAnswer(NetworkPath(.unsatisfied, reason: .noInterface))
       }
       // The default path may leave it out. Those of its kind do not, or not as often.

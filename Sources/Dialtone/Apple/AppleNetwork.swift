@@ -172,16 +172,14 @@ package final class AppleNetwork: NetworkSource {
         reason: .noSession)
     default: break
     }
-    return Reachability(status: .unreachable, reason: .noRoute)
+    return unreachable(.noRoute)
   }
 
   /// An address, from one of this machine's own if `source` is given.
   private func reachability(
     of address: Dialtone.IPAddress, _ source: Dialtone.IPAddress?, _ interfaces: InterfaceAddresses
   ) -> Reachability {
-    if let source, source.family != address.family || interfaces.interface(with: source) == nil {
-      return Reachability(status: .unreachable, reason: .noAddress)
-    }
+    if !isOwn(source, address, interfaces) { return unreachable(.noAddress) }
     if let missing = missingZone(address, interfaces) { return missing }
     var known: ReachabilityFlags?
     make { known = AddressReachability(address, from: source)?.flags }
@@ -189,11 +187,11 @@ package final class AppleNetwork: NetworkSource {
     guard let flags = known else {
       switch way {
       case .connected: return state(.reachable, way, address, interfaces)
-      case .refused: return Reachability(status: .unreachable, reason: .noRoute)
+      case .refused: return unreachable(.noRoute)
       case .unknown: return .denied
       }
     }
-    if !flags.contains(.reachable) { return Reachability(status: .unreachable, reason: .noRoute) }
+    if !flags.contains(.reachable) { return unreachable(.noRoute) }
     if flags.contains(.connectionRequired) {
       let reason: Reachability.Reason =
         if flags.contains(.interventionRequired) { .radioBlocked } else {
@@ -208,26 +206,22 @@ package final class AppleNetwork: NetworkSource {
   private func bound(
     _ address: Dialtone.IPAddress, _ query: RouteQuery, _ interfaces: InterfaceAddresses
   ) -> Reachability {
-    guard let entry = entry(query.interface, interfaces) else {
-      return Reachability(status: .unreachable, reason: .noInterface)
-    }
-    if let source = query.source, source.family != address.family || interfaces.interface(with: source) == nil {
-      return Reachability(status: .unreachable, reason: .noAddress)
-    }
+    guard let entry = query.interface.flatMap({ interfaces.named($0.text) }) else { return unreachable(.noInterface) }
+    if !isOwn(query.source, address, interfaces) { return unreachable(.noAddress) }
     let identity = identity(entry, interfaces)
-    if !entry.isUp { return Reachability(status: .unreachable, interface: identity, reason: .linkDown) }
-    if !entry.isRunning { return Reachability(status: .unreachable, interface: identity, reason: .noCarrier) }
+    if !entry.isUp { return unreachable(.linkDown, over: identity) }
+    if !entry.isRunning { return unreachable(.noCarrier, over: identity) }
     let way = AddressProbe.connect(to: address, from: query.source, over: entry.index)
     switch way {
     case .connected(let source):
       // Of an interface without an address, some systems let packets have another one's: no answer would find it.
       if query.source == nil, !entry.addresses.contains(where: { $0.address.bits == source.bits }) {
-        return Reachability(status: .unreachable, interface: identity, reason: .noAddress)
+        return unreachable(.noAddress, over: identity)
       }
       var flags = (identity?.kind.impliedFlags ?? []).union(.reachable)
       if entry.isOnLink(address) { flags.insert(.isDirect) }
       return Reachability(status: .reachable, flags: flags, interface: identity, source: source)
-    case .refused: return Reachability(status: .unreachable, reason: .noRoute)
+    case .refused: return unreachable(.noRoute)
     case .unknown: return .denied
     }
   }
@@ -245,24 +239,34 @@ package final class AppleNetwork: NetworkSource {
       let address = entry.inOrder.first { family == nil || $0.family == family }
       let candidate: (Int, Reachability) =
         if !entry.isUp {
-          (1, Reachability(status: .unreachable, interface: identity, reason: .linkDown))
+          (1, unreachable(.linkDown, over: identity))
         } else if !entry.isRunning {
-          (2, Reachability(status: .unreachable, interface: identity, reason: .noCarrier))
+          (2, unreachable(.noCarrier, over: identity))
         } else if let address {
           (
             address.isLinkLocal ? 4 : 5,
-            Reachability(
-              status: .reachable, flags: [.reachable, .isDirect], interface: identity, source: address)
+            Reachability(status: .reachable, flags: [.reachable, .isDirect], interface: identity, source: address)
           )
         } else {
-          (3, Reachability(status: .unreachable, interface: identity, reason: .noAddress))
+          (3, unreachable(.noAddress, over: identity))
         }
       if candidate.0 > best?.rank ?? 0 { best = candidate }
     }
-    return best?.state ?? Reachability(status: .unreachable, reason: .noInterface)
+    return best?.state ?? unreachable(.noInterface)
   }
 
   // MARK: Parts of a state
+
+  private func unreachable(_ reason: Reachability.Reason, over interface: NetworkInterface? = nil) -> Reachability {
+    Reachability(status: .unreachable, interface: interface, reason: reason)
+  }
+
+  /// Returns whether packets to the address may come from this source: it is of this machine, or it is not chosen yet.
+  private func isOwn(
+    _ source: Dialtone.IPAddress?, _ address: Dialtone.IPAddress, _ interfaces: InterfaceAddresses
+  ) -> Bool {
+    source.map { $0.family == address.family && interfaces.interface(with: $0) != nil } ?? true
+  }
 
   private func state(
     _ flags: ReachabilityFlags, _ way: AddressProbe.Outcome, _ address: Dialtone.IPAddress,
@@ -282,15 +286,7 @@ package final class AppleNetwork: NetworkSource {
   /// The state of a link-local IPv6 address without its interface; `nil` for others.
   private func missingZone(_ address: Dialtone.IPAddress, _ interfaces: InterfaceAddresses) -> Reachability? {
     guard address.family == .ipv6, address.isLinkLocal else { return nil }
-    if let zone = address.zone, interfaces.entries.contains(where: { $0.name == zone || "\($0.index)" == zone }) {
-      return nil
-    }
-    return Reachability(status: .unreachable, reason: .noInterface)
-  }
-
-  private func entry(_ name: LinkName?, _ interfaces: InterfaceAddresses) -> InterfaceAddresses.Entry? {
-    guard let text = name?.text else { return nil }
-    return interfaces[text] ?? interfaces.entries.first { "\($0.index)" == text }
+    return address.zone.flatMap(interfaces.named) == nil ? unreachable(.noInterface) : nil
   }
 }
 

@@ -84,6 +84,9 @@ struct InterfaceAddresses {
   /// Returns the interface of this name.
   subscript(_ name: String) -> Entry? { entries.first { $0.name == name } }
 
+  /// Returns the interface that a configuration or a zone names, which may do so by an index.
+  func named(_ text: String) -> Entry? { self[text] ?? entries.first { "\($0.index)" == text } }
+
   /// Returns the interface that has the address.
   func interface(with address: Dialtone.IPAddress) -> Entry? {
     entries.first { entry in entry.addresses.contains { $0.address.bits == address.bits } }
