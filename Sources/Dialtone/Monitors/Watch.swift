@@ -55,58 +55,64 @@ struct Watch: ~Copyable, Sendable {
   }
 
   private func watchAnew() {
-    let engines = state.withLock { state -> (old: NetworkEngine, new: NetworkEngine, subject: EngineSubject)? in
+    // Released outside the lock.
+    var former: NetworkEngine?
+    change { state in
       if forkCount.load(ordering: .relaxed) == ForkCount.current { return nil }
       state.subject.beginEpoch()
       // Last, so that a thread that finds this number reads nothing from before the fork.
       defer { forkCount.store(ForkCount.current, ordering: .releasing) }
-      guard let old = state.engine else { return nil }
-      let new = environment.provider.engine()
-      new.watch(state.subject)
-      state.engine = new
-      return (old, new, state.subject)
+      former = state.engine
+      if former == nil { return nil }
+      let engine = environment.provider.engine()
+      engine.watch(state.subject)
+      state.engine = engine
+      return engine
     }
-    if let (_, engine, subject) = engines { engine.deliver(subject.wakeReceivers) }
+    withExtendedLifetime(former) {}
   }
 
-  /// Watches something else, if `change` returns another subject, which must have the same cell.
-  func restart(_ change: (EngineSubject) -> EngineSubject?) {
+  /// Changes what is watched, under the lock. Then the engine that `body` returns has receivers told.
+  private func change(_ body: (inout State) -> NetworkEngine?) {
+    let (engine, subject) = state.withLock { (body(&$0), $0.subject) }
+    // This may be the last reference, whose release ends the engine: outside the lock.
+    engine?.deliver(subject.wakeReceivers)
+  }
+
+  /// Watches something else, if `successor` returns another subject, which must have the same cell.
+  func restart(_ successor: (EngineSubject) -> EngineSubject?) {
     followFork()
-    let engine = state.withLock { state -> (NetworkEngine, EngineSubject)? in
-      guard let new = change(state.subject) else { return nil }
+    change { state in
+      guard let new = successor(state.subject) else { return nil }
       new.beginEpoch(ofNewSubject: true)
       state.engine?.unwatch(state.subject)
       state.subject = new
       present.withLock { $0 = new }
       state.engine?.watch(new)
-      return state.engine.map { ($0, new) }
+      return state.engine
     }
-    if let (engine, subject) = engine { engine.deliver(subject.wakeReceivers) }
   }
 
   func pause() {
     followFork()
-    let ended = state.withLock { state -> (NetworkEngine, EngineSubject)? in
+    change { state in
       guard let engine = state.engine else { return nil }
       state.engine = nil
       state.subject.beginEpoch()
       engine.unwatch(state.subject)
-      return (engine, state.subject)
+      return engine
     }
-    // This may be the last reference, whose release ends the engine: outside the lock.
-    if let (engine, subject) = ended { engine.deliver(subject.wakeReceivers) }
   }
 
   func resume() {
     followFork()
-    let begun = state.withLock { state -> (NetworkEngine, EngineSubject)? in
+    // If the system gives nothing for an engine, receivers are told so at once.
+    change { state in
       if state.engine != nil { return nil }
       let engine = environment.provider.engine()
       engine.watch(state.subject)
       state.engine = engine
-      return (engine, state.subject)
+      return engine
     }
-    // If the system gives nothing for an engine, receivers are told so at once.
-    if let (engine, subject) = begun { engine.deliver(subject.wakeReceivers) }
   }
 }

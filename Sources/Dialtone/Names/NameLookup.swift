@@ -76,17 +76,11 @@ private func exhaustion() -> CInt? {
   return nil
 }
 
-/// Returns the address in an entry of getaddrinfo's list. Its `ai_addr` is a socket address of the family that it
-/// names.
+/// Returns the address in an entry of getaddrinfo's list, which says how long it is; `nil` if it is of another family.
 private func address(of entry: addrinfo) -> IPAddress? {
-  let address = unsafe UnsafeRawPointer(entry.ai_addr)
-  switch unsafe entry.ai_family {
-  case AF_INET:
-    guard let v4 = unsafe address?.loadUnaligned(as: sockaddr_in.self) else { return nil }
-    return IPAddress(v4)
-  case AF_INET6:
-    guard let v6 = unsafe address?.loadUnaligned(as: sockaddr_in6.self) else { return nil }
-    return IPAddress(v6)
-  default: return nil
+  do throws(ReachabilityError) {
+    return try unsafe IPAddress(socketAddress: entry.ai_addr, length: entry.ai_addrlen)
+  } catch {
+    return nil
   }
 }

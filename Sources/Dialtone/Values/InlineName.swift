@@ -53,16 +53,8 @@ package struct InlineName: Hashable, Sendable, BitwiseCopyable {
 
   /// The name as text.
   package var text: String {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(Self.capacity)
-    for word in [first, second] {
-      for shift in 0..<8 {
-        let byte = UInt8(truncatingIfNeeded: word >> UInt64(shift * 8))
-        if byte == 0 { return String(decoding: bytes, as: UTF8.self) }
-        bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    let bytes = (0..<Self.capacity).map { UInt8(truncatingIfNeeded: ($0 < 8 ? first : second) >> UInt64($0 % 8 * 8)) }
+    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
 }
 

@@ -238,9 +238,9 @@ extension NetworkPath {
 extension NetworkPath.Interface {
   /// Returns whether everything except the temporary addresses is equal.
   func isSame(as other: Self) -> Bool {
-    identity == other.identity && addresses == other.addresses && gateways == other.gateways
-      && isExpensive == other.isExpensive && isConstrained == other.isConstrained && supportsIPv4 == other.supportsIPv4
-      && supportsIPv6 == other.supportsIPv6
+    var copy = self
+    copy.temporaryAddresses = other.temporaryAddresses
+    return copy == other
   }
 }
 

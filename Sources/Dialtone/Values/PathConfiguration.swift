@@ -9,14 +9,11 @@ public struct PathConfiguration: Hashable, Sendable {
   /// Kinds of interface that do not count.
   public var prohibitedKinds: Set<InterfaceKind> = []
 
-  /// The only interface that counts; `nil` for any.
-  ///
-  /// It is a name or an alternative name (`altname` of ip-link(8), up to 127 bytes). If no interface has that name, it
-  /// may be an index. The interface need not exist yet: until it does, the path is unsatisfied for the reason
-  /// `no-interface`. No interface has an empty name.
+  /// The only interface that counts, as ``ReachabilityConfiguration/interface`` names it; `nil` for any. Until it
+  /// exists, the path is unsatisfied for the reason `no-interface`.
   public var interface: String?
 
-  /// The firewall mark (SO_MARK, socket(7)) that the packets would carry, for policy routing; 0 is none.
+  /// The firewall mark that the packets would carry, as ``ReachabilityConfiguration/mark``; 0 is none.
   public var mark: UInt32 = 0
 
   /// The names of interfaces whose traffic costs money, besides cellular ones. Alternative names count, too. The kernel
@@ -27,10 +24,8 @@ public struct PathConfiguration: Hashable, Sendable {
   /// know of that choice.
   public var constrainedInterfaces: Set<String> = []
 
-  /// How long nothing may change before a change is delivered. Zero delivers at once.
-  ///
-  /// A change is held back until nothing has changed for this long, and at most four times as long after the first
-  /// change. The first path, and ``PathMonitor/current``, are never held back. A negative time counts as zero.
+  /// How long nothing may change before a change is delivered, as ``ReachabilityConfiguration/settling`` says. The
+  /// first path, and ``PathMonitor/current``, are never held back.
   public var settling: Duration = .zero
 
   /// All interfaces, no mark, cellular ones expensive, no settling.
