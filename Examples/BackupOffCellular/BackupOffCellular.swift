@@ -23,7 +23,7 @@ struct BackupOffCellular {
 
     try await monitor.waitUntilReachable(over: .nonCellular)
     let backup = Backup(monitor, parts: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 3)
-    var policy = RetryPolicy.default
+    var policy = RetryPolicy()
     policy.maximumAttempts = .max
     do {
       try await monitor.retryOnPathChange(over: .nonCellular, policy: policy) { try await backup.run() }

@@ -35,7 +35,7 @@ struct Listening {
     // Notifications: add the listener first. Each carries the state, so you need not ask for it.
     let center = NotificationCenter.default
     let listener = center.addObserver(forName: .reachabilityDidChange, object: monitor, queue: nil) { notification in
-      if let state = notification[.reachability] { show("notification", state) }
+      if let state = notification.reachability { show("notification", state) }
     }
     let notifications = monitor.postNotifications(to: center)
 

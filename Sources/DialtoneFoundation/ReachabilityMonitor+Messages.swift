@@ -33,8 +33,8 @@ extension ReachabilityMonitor {
 
   /// Posts typed messages: a ``WasDeterminedMessage`` once for each target, and a ``DidChangeMessage`` for each state.
   ///
-  /// They come when ``postNotifications(of:to:named:whenDetermined:)`` posts its notifications. Unlike those, you can
-  /// hand them to other isolations.
+  /// They come when ``postNotifications(of:to:named:whenDetermined:on:)`` posts its notifications. Unlike those, you
+  /// can hand them to other isolations.
   ///
   /// The subject is the monitor. The center calls the listeners later, in tasks of its own, one message after another.
   ///

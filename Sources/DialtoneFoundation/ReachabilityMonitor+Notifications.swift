@@ -6,14 +6,13 @@ public import Dispatch
 public import Foundation
 
 extension ReachabilityMonitor {
-  /// Posts a notification with the known state, as soon as there is one, and then with each change, on one of
-  /// Dialtone's threads.
+  /// Posts a notification with the known state, as soon as there is one, and then with each change.
   ///
   /// ```swift
   /// let observer = NotificationCenter.default.addObserver(
   ///   forName: .reachabilityDidChange, object: monitor, queue: nil
   /// ) { notification in
-  ///   print(notification[.reachability]?.isReachable ?? false)
+  ///   print(notification.reachability?.isReachable ?? false)
   /// }
   /// let posting = monitor.postNotifications()  // keep it
   /// ```
@@ -42,38 +41,22 @@ extension ReachabilityMonitor {
   ///   - center: Where to post. It is kept until the registration ends.
   ///   - name: The name of the notifications of each state.
   ///   - determinedName: The name of the one notification that the state was determined.
+  ///   - queue: The queue of the listeners, except those that gave the center a queue of their own; `nil` for one of
+  ///     Dialtone's threads. There is one notification at a time, even if the queue is concurrent.
   /// - Returns: The registration, which keeps the monitor. Notifications come until you cancel or release it. Two
   ///   registrations with one center post everything twice.
   public func postNotifications<Value: Equatable & Sendable>(
     of property: any KeyPath<Reachability, Value> & Sendable = \Reachability.self,
     to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
-    whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined
+    whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined, on queue: DispatchQueue? = nil
   ) -> ReachabilityObservation {
     let sequence = Self.notifications(of: property, to: center, named: name, whenDetermined: determinedName)
-    return sequence.begin(statesOfEachTarget.observe { [weak self] state in sequence.announce(state, of: self) })
+    let states = statesOfEachTarget
+    let announce: @Sendable (Snapshot<Reachability>) -> Void = { [weak self] in sequence.announce($0, of: self) }
+    return sequence.begin(queue.map { states.observe(on: $0, announce) } ?? states.observe(announce))
   }
 
-  /// Like ``postNotifications(of:to:named:whenDetermined:)``, but on a dispatch queue; one notification at a time, even
-  /// if the queue is concurrent.
-  ///
-  /// - Parameters:
-  ///   - property: What a "did change" is posted for a change of, such as `\.flags`.
-  ///   - center: Where to post. It is kept until the registration ends.
-  ///   - name: The name of the notifications of each state.
-  ///   - determinedName: The name of the one notification that the state was determined.
-  ///   - queue: The queue of the listeners, except those that gave the center a queue of their own.
-  /// - Returns: The registration. Notifications come until you cancel or release it.
-  public func postNotifications<Value: Equatable & Sendable>(
-    of property: any KeyPath<Reachability, Value> & Sendable = \Reachability.self,
-    to center: NotificationCenter = .default, named name: Notification.Name = .reachabilityDidChange,
-    whenDetermined determinedName: Notification.Name = .reachabilityWasDetermined, on queue: DispatchQueue
-  ) -> ReachabilityObservation {
-    let sequence = Self.notifications(of: property, to: center, named: name, whenDetermined: determinedName)
-    return sequence.begin(
-      statesOfEachTarget.observe(on: queue) { [weak self] state in sequence.announce(state, of: self) })
-  }
-
-  /// Like ``postNotifications(of:to:named:whenDetermined:)``, but on the main actor: safe for user interfaces.
+  /// Like ``postNotifications(of:to:named:whenDetermined:on:)``, but on the main actor: safe for user interfaces.
   ///
   /// On Linux, give listeners `queue: nil`, not `.main`, in a program whose `main` is `async`: Foundation would wait
   /// there for ever, since it does not know the main actor for the main queue.
@@ -105,9 +88,9 @@ extension ReachabilityMonitor {
       center.post(
         name: name, object: monitor,
         userInfo: [
-          ReachabilityNotificationKey.reachability.rawValue: state,
-          ReachabilityNotificationKey.flags.rawValue: state.flags,
-          ReachabilityNotificationKey.flagsNumber.rawValue: NSNumber(value: state.flags.rawValue),
+          ReachabilityNotificationKey.reachability: state,
+          ReachabilityNotificationKey.flags: state.flags,
+          ReachabilityNotificationKey.flagsNumber: NSNumber(value: state.flags.rawValue),
         ])
     }
     let isOfAll = property as AnyKeyPath == \Reachability.self

@@ -97,7 +97,7 @@ extension SocketRouting {
     var configuration = ReachabilityConfiguration()
     configuration.interface = interface
     configuration.mark = mark
-    configuration.nat64 = .off
+    configuration.usesNAT64 = false
     configuration.comparesSources = true
     return configuration
   }

@@ -222,7 +222,7 @@ struct ScriptedCheck {
 
   private mutating func findPaths(_ addresses: [IPAddress], isTranslated: Bool) {
     var path = configuration.path
-    path.nat64 = isTranslated ? .automatic : .off
+    path.usesNAT64 = isTranslated
     let targets = addresses.map { ReachabilityTarget.address($0, port: url.port) }
     let states = targets.map { Reachability.now($0, configuration: path, environment: reachability) }
     if !states.contains(where: { $0.reason == .nameNotResolved }) {

@@ -34,7 +34,7 @@ struct ParsingTests {
     expected.family = .ipv6
     expected.interface = "wlan0"
     expected.mark = 16
-    expected.nat64 = .off
+    expected.usesNAT64 = false
     expected.settling = .seconds(2)
     expected.transport = .udp
     expected.port = 53

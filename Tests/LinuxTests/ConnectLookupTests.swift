@@ -34,7 +34,7 @@ struct ConnectLookupTests {
     configuration.interface = connection.interface
     configuration.mark = connection.mark
     configuration.transport = connection.transport == .tcp ? .tcp : .udp
-    configuration.nat64 = .off
+    configuration.usesNAT64 = false
     return try lab.run { [configuration] in
       Reachability.now(
         source.map { .address(target, from: $0, port: connection.port) } ?? .address(target, port: connection.port),
@@ -87,7 +87,7 @@ struct ConnectLookupTests {
     #expect(try await agree(lab, Self.six, from: "2001:db8:b::1").error == ENETUNREACH)
     // This change of routes is announced.
     let monitors = try LabMonitors.forPaths(lab)
-    let target = try await monitors.record(.address(Self.six)) { $0.nat64 = .off }
+    let target = try await monitors.record(.address(Self.six)) { $0.usesNAT64 = false }
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsIPv6 == true)
     #expect(path.last?.gateways.map(\.description) == ["10.0.0.2", "2001:db8:a::2"])
@@ -191,7 +191,7 @@ struct ConnectLookupTests {
   @Test func monitorsAndPathsFollowRulesBySource() async throws {
     let lab = try makeLab()
     let monitors = try LabMonitors.forPaths(lab)
-    let target = try await monitors.record(.address(Self.four)) { $0.nat64 = .off }
+    let target = try await monitors.record(.address(Self.four)) { $0.usesNAT64 = false }
     let path = try await monitors.recordPath()
     let v0 = try lab.reachable("v0", via: "10.0.0.2")
     try lab.addRule(priority: 50, .prohibit, from: "10.0.0.1/32")
@@ -335,7 +335,7 @@ struct ConnectLookupTests {
     try root.write("etc/resolv.conf", "nameserver 10.0.0.53\n")
     let monitors = try LabMonitors(
       lab, source: { LinuxNetwork($0, time: $1, nameConfigurationRoot: root.path) })
-    let target = try await monitors.record(.address(Self.four)) { $0.nat64 = .off }
+    let target = try await monitors.record(.address(Self.four)) { $0.usesNAT64 = false }
     let path = try await monitors.recordPath()
     #expect(path.last?.supportsDNS == true)
     var query = LabConnection(to: "10.0.0.53", port: 53)

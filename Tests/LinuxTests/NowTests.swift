@@ -129,7 +129,7 @@ struct NowTests {
     try await monitor.waitUntilReachable()
     for round in 0..<20 {
       var runs = 0
-      try await monitor.retryOnPathChange(policy: .default) {
+      try await monitor.retryOnPathChange(policy: .init()) {
         runs += 1
         if runs > 1 { return }
         if round.isMultiple(of: 2) {

@@ -36,7 +36,7 @@ struct JudgedTarget: CustomStringConvertible, Sendable {
       $0.mark = mark
       $0.interface = interface
       $0.transport = transport == .udp ? .udp : .tcp
-      $0.nat64 = .off
+      $0.usesNAT64 = false
     }
   }
 

@@ -60,7 +60,7 @@ struct ConnectionFactsTests {
     let configuration = routing.configuration
     #expect(configuration.mark == 7 && configuration.interface == "eth0")
     // An open connection has its address: nothing is translated, and it is compared with the source of a new one.
-    #expect(configuration.nat64 == .off && configuration.comparesSources)
+    #expect(!configuration.usesNAT64 && configuration.comparesSources)
     #expect(SocketRouting().configuration.mark == 0 && SocketRouting().configuration.interface == nil)
     #expect(!ReachabilityConfiguration().comparesSources)
   }

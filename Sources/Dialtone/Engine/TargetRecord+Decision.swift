@@ -95,7 +95,7 @@ extension TargetRecord {
   /// Returns whether an IPv4 address without a path of its own is looked for behind the network's NAT64 (RFC 6146).
   static func usesTranslation(_ address: IPAddress, _ configuration: ReachabilityConfiguration) -> Bool {
     let address = address.unmapped
-    return configuration.nat64 == .automatic && configuration.family == nil && address.family == .ipv4
+    return configuration.usesNAT64 && configuration.family == nil && address.family == .ipv4
       && !address.isUnspecified && !address.isLoopback && !address.isLinkLocal && !address.isMulticast
   }
 

@@ -27,9 +27,6 @@ public struct MonitorUpdates<State: DeterminableState>: AsyncSequence, Sendable 
     public mutating func next(isolation actor: isolated (any Actor)?) async -> State? {
       await subscription.next()?.state
     }
-
-    /// Like ``next(isolation:)``.
-    public mutating func next() async -> State? { await subscription.next()?.state }
   }
 }
 
@@ -78,9 +75,6 @@ public struct DerivedUpdates<State: DeterminableState, Element: Sendable>: Async
       }
       return nil
     }
-
-    /// Like ``next(isolation:)``.
-    public mutating func next() async -> Element? { await next(isolation: #isolation) }
   }
 }
 

@@ -50,7 +50,7 @@ extension ReachabilityMonitor {
   ///   `CancellationError` if the task is cancelled during a wait for the path. The last two are thrown only if the
   ///   work's type of error allows them.
   public nonisolated(nonsending) func retryOnPathChange<Success: ~Copyable, Failure: Error>(
-    over requirement: InterfaceRequirement = .any, policy: RetryPolicy = .default,
+    over requirement: InterfaceRequirement = .any, policy: RetryPolicy = .init(),
     _ work: nonisolated(nonsending) () async throws(Failure) -> Success
   ) async throws(Failure) -> Success {
     var timeLeft = policy.maximumWait
@@ -153,14 +153,11 @@ extension ReachabilityMonitor {
 /// ``ReachabilityMonitor/retryOnPathChange(over:policy:_:)``.
 ///
 /// ```swift
-/// var policy = RetryPolicy.default
+/// var policy = RetryPolicy()
 /// policy.maximumAttempts = 10
 /// policy.shouldRetry = { !($0 is DecodingError) }
 /// ```
 public struct RetryPolicy: Sendable {
-  /// Three attempts, at most five minutes of waiting, whatever the error.
-  public static let `default` = RetryPolicy()
-
   /// How often the work runs at most, including the first time; less than one counts as one. The default is three.
   public var maximumAttempts = 3
 
@@ -177,6 +174,6 @@ public struct RetryPolicy: Sendable {
   /// called for a `CancellationError`, nor once the task is cancelled: then the work does not run again in any case.
   public var shouldRetry: @Sendable (any Error) -> Bool = { _ in true }
 
-  /// Creates a policy equal to ``default``.
+  /// Three attempts, at most five minutes of waiting, whatever the error.
   public init() {}
 }

@@ -113,10 +113,12 @@ extension ReachabilityMonitor: CustomStringConvertible {
 
   /// Whether the target is reached, and over a cellular interface or another; `nil` while that is not known.
   ///
-  /// See ``Reachability/connectivity(to:)``. Reading it never waits for the network.
+  /// With `nil` these are the four states of RKReachabilityObserver; a local network is never `cellular`. It is what
+  /// ``ReachabilityFlags/connectivity(to:)`` says of the ``Reachability/determinedFlags``. Reading it never waits for
+  /// the network.
   public var connectivity: ReachabilityFlags.Connectivity? {
     let (target, state) = targetAndState
-    return state.connectivity(to: target)
+    return state.determinedFlags?.connectivity(to: target)
   }
 
   /// The target and a state of that same target, even if the target is changed meanwhile.

@@ -8,7 +8,7 @@
 ///
 /// ```swift
 /// print("Dialtone \(DialtoneLibraryVersion.current)")  // "Dialtone 0.1.0"
-/// if DialtoneLibraryVersion.current >= DialtoneLibraryVersion(major: 1, minor: 0) { print("stable") }
+/// if DialtoneLibraryVersion.current.major >= 1 { print("stable") }
 /// ```
 public struct DialtoneLibraryVersion: Hashable, Sendable, BitwiseCopyable {
   /// The version of the library that your program runs with.
@@ -20,20 +20,6 @@ public struct DialtoneLibraryVersion: Hashable, Sendable, BitwiseCopyable {
   public let minor: Int
   /// Grows if something is corrected.
   public let patch: Int
-
-  /// Creates a version from its numbers.
-  public init(major: Int, minor: Int = 0, patch: Int = 0) {
-    self.major = major
-    self.minor = minor
-    self.patch = patch
-  }
-}
-
-extension DialtoneLibraryVersion: Comparable {
-  /// Returns whether `a` came before `b`: by ``major``, then ``minor``, then ``patch``.
-  public static func < (a: DialtoneLibraryVersion, b: DialtoneLibraryVersion) -> Bool {
-    (a.major, a.minor, a.patch) < (b.major, b.minor, b.patch)
-  }
 }
 
 extension DialtoneLibraryVersion: CustomStringConvertible {

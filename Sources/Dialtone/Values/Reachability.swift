@@ -167,24 +167,13 @@ extension Reachability {
   /// compiler makes you decide. ``flags`` is empty then, and would answer "no".
   ///
   /// ```swift
-  /// switch monitor.current.determinedFlags?.isConnectionRequired {
+  /// switch monitor.current.determinedFlags?.contains(.connectionRequired) {
   /// case nil: showSpinner()
   /// case true?: offerToConnect()
   /// case false?: break
   /// }
   /// ```
   public var determinedFlags: ReachabilityFlags? { isDetermined ? flags : nil }
-
-  /// Returns whether `target` is reached, and over a cellular interface or another; `nil` while the state is not known.
-  ///
-  /// With `nil` these are the four states of RKReachabilityObserver. A local network has only three of them: it is
-  /// never ``ReachabilityFlags/Connectivity/cellular``.
-  ///
-  /// - Parameter target: What this state is about. Only whether it is a local network counts.
-  /// - Returns: Whether it is reached, and over what; `nil` while the state is not known.
-  public func connectivity(to target: ReachabilityTarget = .internet) -> ReachabilityFlags.Connectivity? {
-    determinedFlags?.connectivity(to: target)
-  }
 }
 
 extension Reachability.Status {

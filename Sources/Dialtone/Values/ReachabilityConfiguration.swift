@@ -38,17 +38,9 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
   /// change. The first state, and ``ReachabilityMonitor/current``, are never held back. A negative time counts as zero.
   public var settling: Duration = .zero
 
-  /// Whether an IPv4 address without an IPv4 path is tried through the network's NAT64 (RFC 6146).
-  public var nat64: NAT64 = .automatic
-
-  /// What to do with an IPv4 address if there is only IPv6.
-  public enum NAT64: Hashable, Sendable {
-    /// Ask the resolver for the prefix of the network's translator (`ipv4only.arpa`, RFC 7050), and look at the address
-    /// behind it.
-    case automatic
-    /// The address is unreachable.
-    case off
-  }
+  /// Whether an IPv4 address without an IPv4 path is tried through the network's NAT64 (RFC 6146), whose prefix the
+  /// resolver tells (`ipv4only.arpa`, RFC 7050). Otherwise such an address is unreachable.
+  public var usesNAT64 = true
 
   /// Any interface, no mark, both families, TCP, no port, no settling, NAT64 if there is one.
   public init() {}

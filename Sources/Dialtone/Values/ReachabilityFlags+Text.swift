@@ -19,7 +19,7 @@ extension ReachabilityFlags {
   private static let ascending = letters.sorted { $0.flag.rawValue < $1.flag.rawValue }
 
   /// The names of the flags that are set, in ascending order of their bits.
-  public var names: [String] { Self.ascending.filter { contains($0.flag) }.map(\.name) }
+  package var names: [String] { Self.ascending.filter { contains($0.flag) }.map(\.name) }
 
   /// Nine characters, `WdlDiCcRt`, the most significant bit first, with `-` for each flag that is clear: "-------R-" is
   /// reachable and no more.
@@ -77,34 +77,25 @@ extension ReachabilityFlags {
   /// It says only what concerns a person most. Of several ways, that is in this order: cellular, this machine,
   /// transient, direct. Of several conditions: somebody has to act, traffic, demand. Without `reachable` it is "not
   /// reachable", whatever else is set. ``description`` leaves nothing out.
-  public var summary: String { summary(in: .english) }
-
-  /// The ``summary`` in the words of `translation`.
-  public func summary(in translation: ReachabilityTranslation) -> String {
+  ///
+  /// - Parameter translation: The words of another language.
+  /// - Returns: The words.
+  public func summary(in translation: ReachabilityTranslation = .english) -> String {
     guard contains(.reachable) else { return translation[.flagsUnreachable] }
-    let state: ReachabilityText =
-      if contains(.isWWAN) {
-        .flagsReachableCellular
-      } else if contains(.isLocalAddress) {
-        .flagsReachableLocalAddress
-      } else if contains(.transientConnection) {
-        .flagsReachableTransient
-      } else if contains(.isDirect) {
-        .flagsReachableDirect
-      } else {
-        .flagsReachable
-      }
+    func first(_ texts: [(flag: ReachabilityFlags, text: ReachabilityText)]) -> ReachabilityText? {
+      texts.first { contains($0.flag) }?.text
+    }
+    let state =
+      first([
+        (.isWWAN, .flagsReachableCellular), (.isLocalAddress, .flagsReachableLocalAddress),
+        (.transientConnection, .flagsReachableTransient), (.isDirect, .flagsReachableDirect),
+      ]) ?? .flagsReachable
     guard contains(.connectionRequired) else { return translation[state] }
-    let condition: ReachabilityText =
-      if contains(.interventionRequired) {
-        .flagsOnIntervention
-      } else if contains(.connectionOnTraffic) {
-        .flagsOnTraffic
-      } else if contains(.connectionOnDemand) {
-        .flagsOnDemand
-      } else {
-        .flagsOnConnection
-      }
+    let condition =
+      first([
+        (.interventionRequired, .flagsOnIntervention), (.connectionOnTraffic, .flagsOnTraffic),
+        (.connectionOnDemand, .flagsOnDemand),
+      ]) ?? .flagsOnConnection
     return translation.fill(
       .flagsConditional, ["state": translation[state], "condition": translation[condition]])
   }

@@ -17,10 +17,9 @@ public struct ReachabilityFlags: OptionSet, Hashable, Sendable, BitwiseCopyable 
   public static let reachable = ReachabilityFlags(rawValue: 1 << 1)
   /// A connection has to be made first: a modem without a session, a dormant link, a blocked radio.
   public static let connectionRequired = ReachabilityFlags(rawValue: 1 << 2)
-  /// Traffic for the target may bring the connection up: a dormant link.
+  /// Traffic for the target may bring the connection up: a dormant link. Apple's other name for it is
+  /// `connectionAutomatic`.
   public static let connectionOnTraffic = ReachabilityFlags(rawValue: 1 << 3)
-  /// Apple's other name for ``connectionOnTraffic``, `kSCNetworkReachabilityFlagsConnectionAutomatic`.
-  public static let connectionAutomatic = connectionOnTraffic
   /// Somebody has to act before the connection can be made: a radio blocked by rfkill.
   public static let interventionRequired = ReachabilityFlags(rawValue: 1 << 4)
   /// The connection is made on demand by a higher API. Never set on Linux.
@@ -61,9 +60,6 @@ extension ReachabilityFlags {
     return !contains(.connectionRequired)
       || (!contains(.interventionRequired) && !isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand]))
   }
-
-  /// Whether a connection has to be made first (RKReachabilityObserver's `isConnectionRequired`).
-  public var isConnectionRequired: Bool { contains(.connectionRequired) }
 
   /// Whether a connection has to be made first, and traffic or a demand makes it (RKReachabilityObserver's
   /// `isConnectionOnDemand`).

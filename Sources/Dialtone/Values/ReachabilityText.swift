@@ -14,7 +14,7 @@
 /// | `kind.` and the ``InterfaceKind/identifier`` | each kind of interface |
 /// | `interface` | how an interface is named, with `{kind}` and `{name}` |
 /// | `state…` | the forms of a ``Reachability/description``, with `{status}`, `{interface}` and `{reason}` |
-/// | `flags…` | the phrases of a ``ReachabilityFlags/summary``, with `{state}` and `{condition}` |
+/// | `flags…` | the phrases of a ``ReachabilityFlags/summary(in:)``, with `{state}` and `{condition}` |
 /// | `path-status.` and the ``NetworkPath/Status/identifier`` | each status of a path |
 /// | `path…` | the forms of a ``NetworkPath/description``, with `{status}`, `{interfaces}`, `{reason}` and `{path}` |
 ///
@@ -47,68 +47,53 @@ extension ReachabilityText {
     + [pathNextInterface, pathExpensive, pathConstrained]
 
   /// A status, such as "requires a connection".
-  public static func status(_ status: Reachability.Status) -> ReachabilityText {
-    let english =
-      switch status {
-      case .undetermined: "undetermined"
-      case .unreachable: "unreachable"
-      case .requiresConnection: "requires a connection"
-      case .reachable: "reachable"
-      }
-    return ReachabilityText("status.\(status.identifier)", english)
+  static func status(_ status: Reachability.Status) -> ReachabilityText {
+    let identifier = status.identifier
+    return Self(
+      "status.\(identifier)", status == .requiresConnection ? "requires a connection" : identifier)
   }
 
   /// A reason, such as "no route to the destination".
-  public static func reason(_ reason: Reachability.Reason) -> ReachabilityText {
-    ReachabilityText("reason.\(reason.identifier)", reason.description)
+  static func reason(_ reason: Reachability.Reason) -> ReachabilityText {
+    Self("reason.\(reason.identifier)", reason.description)
   }
 
   /// A kind of interface, such as "Wi-Fi".
-  public static func kind(_ kind: InterfaceKind) -> ReachabilityText {
-    ReachabilityText("kind.\(kind.identifier)", kind.description)
+  static func kind(_ kind: InterfaceKind) -> ReachabilityText {
+    Self("kind.\(kind.identifier)", kind.description)
   }
 
-  static let interface = ReachabilityText("interface", "{kind} ({name})")
+  static let interface = Self("interface", "{kind} ({name})")
 
-  static let stateAlone = ReachabilityText("state", "{status}")
-  static let stateOverInterface = ReachabilityText("state.interface", "{status} via {interface}")
-  static let stateForReason = ReachabilityText("state.reason", "{status}: {reason}")
-  static let stateOverInterfaceForReason = ReachabilityText(
-    "state.interface-and-reason", "{status} via {interface}: {reason}")
+  static let stateAlone = Self("state", "{status}")
+  static let stateOverInterface = Self("state.interface", "{status} via {interface}")
+  static let stateForReason = Self("state.reason", "{status}: {reason}")
+  static let stateOverInterfaceForReason = Self("state.interface-and-reason", "{status} via {interface}: {reason}")
 
-  static let flagsUnreachable = ReachabilityText("flags.unreachable", "not reachable")
-  static let flagsReachable = ReachabilityText("flags.reachable", "reachable")
-  static let flagsReachableCellular = ReachabilityText(
-    "flags.reachable-cellular", "reachable over a cellular interface")
-  static let flagsReachableLocalAddress = ReachabilityText(
-    "flags.reachable-local-address", "reachable on this machine")
-  static let flagsReachableTransient = ReachabilityText(
-    "flags.reachable-transient", "reachable over a transient connection")
-  static let flagsReachableDirect = ReachabilityText("flags.reachable-direct", "reachable without a gateway")
+  static let flagsUnreachable = Self("flags.unreachable", "not reachable")
+  static let flagsReachable = Self("flags.reachable", "reachable")
+  static let flagsReachableCellular = Self("flags.reachable-cellular", "reachable over a cellular interface")
+  static let flagsReachableLocalAddress = Self("flags.reachable-local-address", "reachable on this machine")
+  static let flagsReachableTransient = Self("flags.reachable-transient", "reachable over a transient connection")
+  static let flagsReachableDirect = Self("flags.reachable-direct", "reachable without a gateway")
 
-  static let flagsConditional = ReachabilityText("flags.conditional", "{state}, {condition}")
-  static let flagsOnConnection = ReachabilityText("flags.on-connection", "once a connection is made")
-  static let flagsOnTraffic = ReachabilityText("flags.on-traffic", "once traffic makes a connection")
-  static let flagsOnDemand = ReachabilityText("flags.on-demand", "once a connection is made on demand")
-  static let flagsOnIntervention = ReachabilityText(
-    "flags.on-intervention", "once somebody acts and a connection is made")
+  static let flagsConditional = Self("flags.conditional", "{state}, {condition}")
+  static let flagsOnConnection = Self("flags.on-connection", "once a connection is made")
+  static let flagsOnTraffic = Self("flags.on-traffic", "once traffic makes a connection")
+  static let flagsOnDemand = Self("flags.on-demand", "once a connection is made on demand")
+  static let flagsOnIntervention = Self("flags.on-intervention", "once somebody acts and a connection is made")
 
   /// A path's status, such as "satisfied".
-  public static func pathStatus(_ status: NetworkPath.Status) -> ReachabilityText {
-    let english =
-      switch status {
-      case .undetermined: "undetermined"
-      case .unsatisfied: "unsatisfied"
-      case .requiresConnection: "requires a connection"
-      case .satisfied: "satisfied"
-      }
-    return ReachabilityText("path-status.\(status.identifier)", english)
+  static func pathStatus(_ status: NetworkPath.Status) -> ReachabilityText {
+    let identifier = status.identifier
+    return Self(
+      "path-status.\(identifier)", status == .requiresConnection ? "requires a connection" : identifier)
   }
 
-  static let pathAlone = ReachabilityText("path", "{status}")
-  static let pathOverInterfaces = ReachabilityText("path.interfaces", "{status} via {interfaces}")
-  static let pathForReason = ReachabilityText("path.reason", "{status}: {reason}")
-  static let pathNextInterface = ReachabilityText("path.next-interface", "{interfaces}, {interface}")
-  static let pathExpensive = ReachabilityText("path.expensive", "{path}, expensive")
-  static let pathConstrained = ReachabilityText("path.constrained", "{path}, constrained")
+  static let pathAlone = Self("path", "{status}")
+  static let pathOverInterfaces = Self("path.interfaces", "{status} via {interfaces}")
+  static let pathForReason = Self("path.reason", "{status}: {reason}")
+  static let pathNextInterface = Self("path.next-interface", "{interfaces}, {interface}")
+  static let pathExpensive = Self("path.expensive", "{path}, expensive")
+  static let pathConstrained = Self("path.constrained", "{path}, constrained")
 }

@@ -34,7 +34,7 @@ public struct ReachabilityTranslation: Sendable {
   public init(_ table: [String: String]) { self.init { table[$0.key] } }
 
   /// The translated words for `text`, or the English ones. Braces are not filled in.
-  public subscript(text: ReachabilityText) -> String { translate(text) ?? text.english }
+  subscript(text: ReachabilityText) -> String { translate(text) ?? text.english }
 
   /// Returns the words for `text`, with the names in braces replaced by their values. Unknown names stay. Braces inside
   /// values are not replaced: a value may be the name of an interface, which may be anything.

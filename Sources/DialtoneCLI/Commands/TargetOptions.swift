@@ -86,7 +86,7 @@ extension TargetCommand {
     configuration.transport = options.udp ? .udp : .tcp
     configuration.port = options.port
     configuration.settling = settling
-    configuration.nat64 = options.noNAT64 ? .off : .automatic
+    configuration.usesNAT64 = !options.noNAT64
     return try TargetRequest(
       entries: lists.entries(after: options.targets), source: options.from, configuration: configuration)
   }

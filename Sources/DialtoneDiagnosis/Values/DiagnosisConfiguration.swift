@@ -7,7 +7,7 @@ public import DialtoneSites
 /// How a diagnosis is made.
 public struct DiagnosisConfiguration: Sendable {
   /// How long it may take in all. With zero or less, it only asks the kernel.
-  public var timeout: Duration = .seconds(10)
+  public var timeout: Duration
 
   /// The only interface that counts, by name; `nil` for any.
   public var interface: String?
@@ -25,11 +25,8 @@ public struct DiagnosisConfiguration: Sendable {
   /// States that you have seen of the target, the oldest first: what changed in the last minute is told as a step.
   public var history: [Reachability] = []
 
-  /// Ten seconds, any interface, both families, trusting whom the system trusts.
-  public init() {}
-
-  /// The same within `timeout`.
-  public init(timeout: Duration) { self.timeout = timeout }
+  /// Ten seconds or your time, any interface, both families, trusting whom the system trusts.
+  public init(timeout: Duration = .seconds(10)) { self.timeout = timeout }
 }
 
 /// What a diagnosis is about.

@@ -239,7 +239,7 @@ final class CheckRun {
   private func findPaths(_ addresses: [IPAddress], isTranslated: Bool) {
     var path = configuration.path
     // A name's addresses are taken as they are: if there is a translator, the resolver has made IPv6 ones (RFC 6147).
-    path.nat64 = isTranslated ? .automatic : .off
+    path.usesNAT64 = isTranslated
     let targets = addresses.map { ReachabilityTarget.address($0, port: port) }
     // Asked here: a monitor would have to be told to watch, wake the engine, and be waited for.
     let now = targets.map { Reachability.now($0, configuration: path, environment: engine.reachability) }

@@ -21,7 +21,7 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
 
   /// How long one check may take at most, all its stages together; above zero. The time that a check waits for its turn
   /// behind others does not count.
-  public var timeout: Duration = .seconds(15)
+  public var timeout: Duration
 
   /// The only interface that the check may use, by name; `nil` for any.
   ///
@@ -80,11 +80,8 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
     case get = "GET"
   }
 
-  /// Any answer, within 15 seconds, over any interface, trusting whom the system trusts.
-  public init() {}
-
-  /// The same within `timeout`.
-  public init(timeout: Duration) { self.timeout = timeout }
+  /// Any answer, within 15 seconds or your time, over any interface, trusting whom the system trusts.
+  public init(timeout: Duration = .seconds(15)) { self.timeout = timeout }
 }
 
 extension SiteCheckConfiguration {

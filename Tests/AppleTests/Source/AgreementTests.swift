@@ -64,7 +64,7 @@ struct AgreementTests {
     {
       var configuration = ReachabilityConfiguration()
       configuration.interface = interface
-      configuration.nat64 = .off
+      configuration.usesNAT64 = false
       return ReachabilityMonitor(target, configuration: configuration, environment: environment)
     }
     let pairs = Self.targets.map { target, interface in

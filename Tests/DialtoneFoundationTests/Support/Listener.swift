@@ -46,10 +46,13 @@ final class Listener: Sendable {
     self.stream = stream
     unsafe tokens = names.map { name in
       center.addObserver(forName: name, object: monitor, queue: nil) { notification in
+        let info = notification.userInfo
         let heard = Heard(
-          name: notification.name, state: notification[.reachability], flags: notification[.flags],
-          flagsNumber: notification[.flagsNumber]?.uint32Value,
-          monitor: notification.reachabilityMonitor.map(ObjectIdentifier.init), isOnMainQueue: DispatchQueue.isMain)
+          name: notification.name, state: notification.reachability,
+          flags: info?[ReachabilityNotificationKey.flags] as? ReachabilityFlags,
+          flagsNumber: (info?[ReachabilityNotificationKey.flagsNumber] as? NSNumber)?.uint32Value,
+          monitor: (notification.object as? ReachabilityMonitor).map(ObjectIdentifier.init),
+          isOnMainQueue: DispatchQueue.isMain)
         log.heard.withLock { $0.append(heard) }
         handler(heard)
         continuation.yield(heard)

@@ -162,7 +162,7 @@ struct EngineAnswerTests {
     // Without IPv6 there is nothing to translate.
     source.answers[roots[1]] = .lost(.noCarrier)
     #expect(answer(.address(literal)).state.isUnreachable(.noRoute))
-    #expect(answer(.address(literal)) { $0.nat64 = .off }.state.isUnreachable(.noRoute))
+    #expect(answer(.address(literal)) { $0.usesNAT64 = false }.state.isUnreachable(.noRoute))
     #expect(source.asked == [literal])
   }
 

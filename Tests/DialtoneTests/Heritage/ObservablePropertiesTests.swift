@@ -81,6 +81,7 @@ struct ObservablePropertiesTests {
     let isReachable = Self.follow { observable.isReachable }
     let flags = Self.follow { observable.flags.contains(.reachable) }
     let gateways = Self.follow { observable.gateway == ip("192.0.2.1") }
+    let sources = Self.follow { observable.source == ip("192.0.2.2") }
     let states = Self.follow { observable.current.isReachable }
     set("wlan0", gateway: "192.0.2.1", source: "192.0.2.3")
     try await eventually("the source is read along") { monitor.current.source == ip("192.0.2.3") }
@@ -88,7 +89,7 @@ struct ObservablePropertiesTests {
     try await eventually("another interface") { observable.interface?.name == "wlan1" && states.count == 2 }
     set("wlan1", gateway: "192.0.2.9", source: "192.0.2.3")
     try await eventually("another gateway") { gateways.all == [true, false] && states.count == 3 }
-    #expect(isReachable.all == [true] && flags.all == [true])
+    #expect(isReachable.all == [true] && flags.all == [true] && sources.all == [true, false])
     network.set(.unreachable())
     try await eventually("all are told") { isReachable.count == 2 && flags.count == 2 && states.count == 4 }
     #expect(isReachable.all == [true, false])

@@ -123,7 +123,7 @@ struct OperationTests {
     network.set(.wifi)
     for address in ["192.0.2.7", "2001:db8::7"] { network.set(.unreachable(.prohibited), for: ip(address)) }
     let internet = network.monitor()
-    let monitor = network.monitor(try .host(text)) { $0.nat64 = .off }
+    let monitor = network.monitor(try .host(text)) { $0.usesNAT64 = false }
     #expect(try await monitor.waitUntilKnown().isUnreachable(.prohibited))
     #expect(try await internet.waitUntilKnown().isReachable)
     let token = monitor.whenReachable {}

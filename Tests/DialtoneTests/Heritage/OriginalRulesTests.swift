@@ -21,7 +21,7 @@ struct OriginalRulesTests {
     Rule("DTReachability isWWAN", "w") { $0.isCellular },
     Rule("KSReachability reachable", "R") { $0.isReachableWithoutIntervention },
     Rule("KSReachability WWANOnly", "W") { $0.isCellularOnly },
-    Rule("RKReachabilityObserver isConnectionRequired", "c") { $0.isConnectionRequired },
+    Rule("RKReachabilityObserver isConnectionRequired", "c") { $0.contains(.connectionRequired) },
     Rule("RKReachabilityObserver isConnectionOnDemand", "d") { $0.isConnectionOnDemand },
     Rule("RKReachabilityObserver isInterventionRequired", "i") { $0.isInterventionRequired },
   ]

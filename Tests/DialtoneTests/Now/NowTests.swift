@@ -221,7 +221,7 @@ struct NowTests {
     #expect(state.isVia("eth0"))
     #expect(state.destination == ip("64:ff9b::192.0.2.65"))
     var configuration = ReachabilityConfiguration()
-    configuration.nat64 = .off
+    configuration.usesNAT64 = false
     let off = Reachability.now(
       .address(Self.address), configuration: configuration, environment: network.environment)
     #expect(off.isUnreachable(.noRoute))

@@ -25,7 +25,7 @@ extension ScriptedNetwork {
 extension RetryPolicy {
   /// The default policy, changed.
   static func changed(_ change: (inout RetryPolicy) -> Void) -> RetryPolicy {
-    var policy = RetryPolicy.default
+    var policy = RetryPolicy()
     change(&policy)
     return policy
   }

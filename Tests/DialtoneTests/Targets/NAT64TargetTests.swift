@@ -134,7 +134,7 @@ struct NAT64TargetTests {
       let monitor = ReachabilityMonitor(target, configuration: configuration, environment: lab.environment)
       return try await monitor.waitUntilKnown()
     }
-    #expect(try await state(.address(Self.literal)) { $0.nat64 = .off }.isUnreachable(.noRoute))
+    #expect(try await state(.address(Self.literal)) { $0.usesNAT64 = false }.isUnreachable(.noRoute))
     #expect(try await state(.address(Self.literal)) { $0.family = .ipv4 }.isUnreachable(.noRoute))
     #expect(try await state(.address(ip("192.0.2.34"))).isReachable)
     lab.set(.unreachable(.noCarrier))

@@ -95,7 +95,7 @@ struct TargetRecordTests {
       #expect(record(.address(ip(text))).initialPathQueries.isEmpty, "\(text)")
       #expect(!record(.address(ip(text))).isTranslatable, "\(text)")
     }
-    #expect(record(.address(Self.ipv4)) { $0.nat64 = .off }.initialPathQueries.isEmpty)
+    #expect(record(.address(Self.ipv4)) { $0.usesNAT64 = false }.initialPathQueries.isEmpty)
     #expect(record(.address(Self.ipv4)) { $0.family = .ipv4 }.initialPathQueries.isEmpty)
     #expect(record(.address(Self.ipv4, from: Self.ipv4)).initialPathQueries.isEmpty)
     #expect(record(.internet).initialPathQueries.isEmpty && record(.localNetwork).initialPathQueries.isEmpty)
@@ -211,7 +211,7 @@ struct TargetRecordTests {
       return TargetRecord.isEnough(answer, for: RouteQuery(.address(address)), configuration)
     }
     #expect(isEnough(Self.ipv4, Self.reachable) && isEnough(Self.ipv4, .denied) && !isEnough(Self.ipv4, Self.noRoute))
-    #expect(isEnough(Self.address, Self.noRoute) && isEnough(Self.ipv4, Self.noRoute) { $0.nat64 = .off })
+    #expect(isEnough(Self.address, Self.noRoute) && isEnough(Self.ipv4, Self.noRoute) { $0.usesNAT64 = false })
     let local = RouteQuery(.localNetwork(nil, nil))
     #expect(TargetRecord.isEnough(Self.noRoute, for: local, ReachabilityConfiguration()))
   }

@@ -19,14 +19,14 @@ struct FlagsSummaryTests {
   ])
   func saysWhatConcernsAPersonMost(letters: String, summary: String) {
     let bits = ReachabilityFlags.lettersByBit.filter { letters.contains($0.letter) }.map { UInt32(1) << $0.bit }
-    #expect(ReachabilityFlags(rawValue: bits.reduce(0, |)).summary == summary)
+    #expect(ReachabilityFlags(rawValue: bits.reduce(0, |)).summary() == summary)
   }
 
   @Test func isReachableInWordsExactlyIfItIsInBits() {
     for flags in ReachabilityFlags.combinations {
-      #expect(flags.summary.hasPrefix("reachable") == flags.contains(.reachable))
-      #expect(flags.summary.contains(", once") == flags.isSuperset(of: [.reachable, .connectionRequired]))
-      #expect(!flags.summary.contains("{"))
+      #expect(flags.summary().hasPrefix("reachable") == flags.contains(.reachable))
+      #expect(flags.summary().contains(", once") == flags.isSuperset(of: [.reachable, .connectionRequired]))
+      #expect(!flags.summary().contains("{"))
     }
   }
 }

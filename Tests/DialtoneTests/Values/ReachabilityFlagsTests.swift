@@ -26,12 +26,6 @@ struct ReachabilityFlagsTests {
     #expect(flag.names == [name])
   }
 
-  @Test func oneFlagHasTwoNames() {
-    #expect(ReachabilityFlags.connectionAutomatic == .connectionOnTraffic)
-    #expect(ReachabilityFlags.connectionAutomatic.rawValue == 1 << 3)
-    #expect(ReachabilityFlags.connectionAutomatic.names == ["connectionOnTraffic"])
-  }
-
   @Test func describesNoneAndAll() {
     #expect(ReachabilityFlags().description == "-- -------")
     #expect(ReachabilityFlags().names.isEmpty)

@@ -120,7 +120,7 @@ struct ReasonTests {
   @Test func aConfigurationThatIsNotChangedRestrictsNothing() {
     let target = ReachabilityConfiguration()
     #expect(target.interface == nil && target.mark == 0 && target.family == nil && target.transport == .tcp)
-    #expect(target.port == nil && target.settling == .zero && target.nat64 == .automatic && !target.comparesSources)
+    #expect(target.port == nil && target.settling == .zero && target.usesNAT64 && !target.comparesSources)
     let path = PathConfiguration()
     #expect(path.mark == 0 && path.settling == .zero && path.isUnrestricted)
     #expect(InterfaceKind.all.allSatisfy { path.allows($0) })

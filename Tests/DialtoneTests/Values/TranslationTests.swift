@@ -59,7 +59,7 @@ struct TranslationTests {
     ("Reachability+Reason.swift", "public static let ", "= Reason(code:", "reason."),
     ("InterfaceKind.swift", "public static let ", "= InterfaceKind(code:", "kind."),
     ("Reachability.swift", "    case ", "", "status."), ("NetworkPath.swift", "    case ", "", "path-status."),
-    ("ReachabilityText.swift", "  static let ", "= ReachabilityText(", ""),
+    ("ReachabilityText.swift", "  static let ", "= Self(", ""),
   ])
   func whateverIsDeclaredHasAKey(file: String, start: String, end: String, prefix: String) throws {
     let declared = try sourceText("Sources/Dialtone/Values/\(file)").split(separator: "\n").count { line in
@@ -151,7 +151,7 @@ struct TranslationTests {
     ])
     #expect(try await state(.wifi).description(in: partial) == "Wi-Fi (wlan0): erreichbar")
     #expect(try await state(.unreachable()).description(in: partial) == "unreachable: no route to the destination")
-    #expect(partial[.status(.unreachable)] == "unreachable")
+    #expect(Reachability.Status.unreachable.description(in: partial) == "unreachable")
     for path in [ScriptedPath.wifi, .unreachable(), .requiresConnection(.noSession, over: interface("wwan0"))] {
       let state = try await state(path)
       #expect(state.description(in: .english) == state.description)

@@ -12,7 +12,7 @@ struct RetryOnPathChangeTests {
   @Test func runsOnceIfItSucceeds() async throws {
     let (_, monitor) = try await ScriptedNetwork.onWiFi()
     var runs = 0
-    let result = await monitor.retryOnPathChange(policy: .default) {
+    let result = await monitor.retryOnPathChange(policy: .init()) {
       runs += 1
       return "done"
     }
@@ -35,7 +35,7 @@ struct RetryOnPathChangeTests {
     let (network, monitor) = try await ScriptedNetwork.onWiFi()
     var runs = 0
     await #expect(throws: WorkFailed(run: 1)) {
-      try await monitor.retryOnPathChange(policy: .default) {
+      try await monitor.retryOnPathChange(policy: .init()) {
         runs += 1
         // Equal in everything that counts.
         network.set(.wifi)
@@ -49,7 +49,7 @@ struct RetryOnPathChangeTests {
     let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let runs = Counter()
     let working = Task {
-      try await monitor.retryOnPathChange(policy: .default) {
+      try await monitor.retryOnPathChange(policy: .init()) {
         if runs.add() == 1 {
           network.set(.unreachable(.noCarrier))
           throw WorkFailed()
@@ -155,7 +155,7 @@ struct RetryOnPathChangeTests {
   @Test(arguments: [(Int.min, 1), (-1, 1), (0, 1), (1, 1), (2, 2), (5, 5)])
   func runsAsOftenAsThereAreAttempts(attempts: Int, expected: Int) async throws {
     let (network, monitor) = try await ScriptedNetwork.onWiFi()
-    var policy = RetryPolicy.default
+    var policy = RetryPolicy()
     policy.maximumAttempts = attempts
     var runs = 0
     await #expect(throws: WorkFailed(run: expected)) {
@@ -169,9 +169,9 @@ struct RetryOnPathChangeTests {
   }
 
   @Test func theDefaultIsThreeAttemptsAndFiveMinutes() {
-    #expect(RetryPolicy.default.maximumAttempts == 3)
-    #expect(RetryPolicy.default.maximumWait == .seconds(300))
-    #expect(RetryPolicy.default.shouldRetry(WorkFailed()))
+    #expect(RetryPolicy().maximumAttempts == 3)
+    #expect(RetryPolicy().maximumWait == .seconds(300))
+    #expect(RetryPolicy().shouldRetry(WorkFailed()))
   }
 
   // MARK: What is asked first
@@ -179,7 +179,7 @@ struct RetryOnPathChangeTests {
   @Test func asksWhetherTheErrorCounts() async throws {
     let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let asked = Log<WorkFailed?>()
-    var policy = RetryPolicy.default
+    var policy = RetryPolicy()
     policy.shouldRetry = { error in
       asked.append(error as? WorkFailed)
       return (error as? WorkFailed)?.run == 1
@@ -198,7 +198,7 @@ struct RetryOnPathChangeTests {
   @Test func neverRunsAgainAfterACancellationError() async throws {
     let (network, monitor) = try await ScriptedNetwork.onWiFi()
     let asked = Counter()
-    var policy = RetryPolicy.default
+    var policy = RetryPolicy()
     policy.shouldRetry = { _ in asked.add() > 0 }
     var runs = 0
     await #expect(throws: CancellationError.self) {

@@ -28,7 +28,7 @@ struct ProbeArguments {
       case "--interface": configuration.interface = try value(of: argument)
       case "--mark": configuration.mark = try Self.number(value(of: argument))
       case "--settling": configuration.settling = .seconds(try Self.number(value(of: argument)))
-      case "--no-nat64": configuration.nat64 = .off
+      case "--no-nat64": configuration.usesNAT64 = false
       case "--not-cellular": isWaiting = true
       case "path": watchesPath = true
       case "--path": asksForPath = true
