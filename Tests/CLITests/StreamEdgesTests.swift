@@ -100,6 +100,38 @@ struct StreamEdgesTests {
     }
   }
 
+  /// Half a second after the beginning at the earliest, each percentage once, and nothing where it could not be taken
+  /// away again.
+  @Test(.disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own"))
+  func saysHowFarItHasRead() async {
+    await #expect(processExitsWith: .success) {
+      let terminal = try Terminal()
+      #expect(dup2(terminal.slave, STDERR_FILENO) == STDERR_FILENO)
+      unsafe setenv("TERM", "dumb", 1)
+      let dumb = ReadingProgress()
+      unsafe setenv("TERM", "xterm", 1)
+      let start = ContinuousClock.now
+      let progress = ReadingProgress()
+      var text = ""
+      try await eventually("it is shown") {
+        progress.show(1, 3)
+        text += terminal.read()
+        return !text.isEmpty
+      }
+      #expect(start.duration(to: .now) >= .milliseconds(500))
+      dumb.show(1, 3)
+      for (done, total) in [(1, 3), (2, 3), (2, 3), (0, 0), (3, 3)] { progress.show(done, total) }
+      dumb.end()
+      progress.end()
+      progress.end()
+      let shown = [33, 66, 100].map { "\r\u{1B}[K\u{1B}[?7lreading the journal, \($0) %\u{1B}[?7h\r" }.joined()
+      try await eventually("that alone is shown") {
+        text += terminal.read()
+        return text == shown + "\r\u{1B}[K"
+      }
+    }
+  }
+
   /// Root's journal is the system's (FHS 3.0, 5.8), anyone else's is below their HOME. The other one comes second.
   @Test(
     .disabled(if: FileManager.default.fileExists(atPath: "/var/lib/dialtone"), "a recorder of this machine"),

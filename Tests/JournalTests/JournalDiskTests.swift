@@ -66,9 +66,9 @@ struct JournalDiskTests {
     try FileManager.default.createSymbolicLink(atPath: gone, withDestinationPath: "nothing")
     let line = Self.up(1).line
     try folder.write(line, to: JournalDirectory.File(number: 2, day: 20_001).name)
-    var (reader, events) = (JournalReader(folder.directory), 0)
-    try reader.read { _ in events += 1 }
-    #expect(events == 1 && reader.skippedLines == 0)
+    var (reader, told, events): (JournalReader, [[Int]], Int) = (JournalReader(folder.directory), [], 0)
+    try reader.read(progress: { told.append([$0, $1]) }) { _ in events += 1 }
+    #expect(told == [[line.count, line.count]] && events == 1 && reader.skippedLines == 0)
     // 3 500 twice, and an eighth for the file that begins, are 8 000.
     for number in 2...3 {
       let file = JournalDirectory.File(number: number, day: 20_000 + Int64(number))

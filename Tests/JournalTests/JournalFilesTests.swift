@@ -36,6 +36,17 @@ struct JournalFilesTests {
     #expect(SystemFile.text(at: path) == String(decoding: first.line + second.line, as: UTF8.self))
   }
 
+  /// What was read, of what there is to read, in bytes.
+  @Test func tellsHowFarItHasRead() throws {
+    let folder = try JournalFolder()
+    let line = JournalEvent(.up(target: "a"), at: moment(1)).line
+    for name in ["000001-2026-11-01.jsonl", "000002-2026-11-02.jsonl"] { try folder.write(line + line, to: name) }
+    var reader = JournalReader(folder.directory)
+    var told: [[Int]] = []
+    try reader.read(progress: { told.append([$0, $1]) }) { _ in }
+    #expect(told == [[2 * line.count, 4 * line.count], [4 * line.count, 4 * line.count]])
+  }
+
   /// By day, in the order in which they were begun, whatever the clock says.
   @Test func aFileBeginsEachDay() throws {
     let folder = try JournalFolder()

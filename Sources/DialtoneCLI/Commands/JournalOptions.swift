@@ -172,3 +172,19 @@ enum JournalTime: Equatable, Sendable {
     return (isEnd ? times.last : times.first) ?? found
   }
 }
+
+/// Says how far a journal is read, once that has taken a while.
+final class ReadingProgress: Sendable {
+  private let progress = Progress(isEnabled: Progress.isPossible)
+  private let start = ContinuousClock.now
+  private let shown = Lock(-1)
+
+  func show(_ done: Int, _ total: Int) {
+    let percent = total == 0 ? 100 : done * 100 / total
+    if start.duration(to: .now) < .milliseconds(500) || shown.withLock({ $0 }) == percent { return }
+    shown.withLock { $0 = percent }
+    progress.show("reading the journal, \(percent) %")
+  }
+
+  func end() { progress.erase() }
+}

@@ -71,14 +71,17 @@ struct OutagesCommand: CheckedCommand {
     _ view: inout JournalView, _ take: @escaping (OutageLog.Finding) throws(SystemError) -> Void
   ) throws -> SystemError? {
     var failure: SystemError?
+    let progress = ReadingProgress()
     do throws(SystemError) {
-      try view.read { finding in
+      try view.read(progress: { progress.show($0, $1) }) { finding in
         if failure != nil { return }
         do throws(SystemError) { try take(finding) } catch { failure = error }
       }
     } catch {
+      progress.end()
       throw InputError(description: "\(error)")
     }
+    progress.end()
     return failure
   }
 

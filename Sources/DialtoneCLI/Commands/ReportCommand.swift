@@ -75,11 +75,13 @@ struct ReportCommand: CheckedCommand {
   }
 
   private func page(_ view: inout JournalView, from start: Int64) throws -> String {
+    let progress = ReadingProgress()
+    defer { progress.end() }
     do throws(SystemError) {
       // What was before the journal is no part of the picture.
       view.since = min(max(start, try Self.start(of: view.directory) ?? start), view.until - 1)
       var data = ReportData(since: view.since, until: view.until)
-      try view.read { data.take($0) }
+      try view.read(progress: { progress.show($0, $1) }) { data.take($0) }
       var page = ReportPage(
         data, host: Self.host, directory: view.directory.path, version: DialtoneLibraryVersion.current.description,
         skippedLines: view.skippedLines

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import Dialtone
 
 /// What a packet on a link is, as far as tells whether a connection's packets leave and come in. Pure.
 ///

@@ -19,28 +19,35 @@ package struct JournalReader {
   package init(_ directory: JournalDirectory) { self.directory = directory }
 
   /// Gives the events since then by the wall clock, and some before, in their order; `nil` for all. What the last file
-  /// says may still hold, however old it is.
+  /// says may still hold, however old it is. `progress` is called with the bytes read so far, and those to be read.
   ///
   /// - Throws: If there are files, and none can be read.
-  package mutating func read(since: Int64? = nil, _ take: (JournalEvent) -> Void) throws(SystemError) {
+  package mutating func read(
+    since: Int64? = nil, progress: (Int, Int) -> Void = { _, _ in },
+    _ take: (JournalEvent) -> Void
+  ) throws(SystemError) {
     let first = since?.floorDivided(by: WallTime.day) ?? .min
     let all = try directory.files()
     let files = all.dropFirst(max(0, all.firstIndex { $0.day >= first } ?? all.count - 1))
+    let sizes = files.map { size(of: directory.path(of: $0)) }
+    let total = sizes.reduce(0, +)
+    var done = 0
     var failure: SystemError?
-    for file in files {
+    for (file, size) in zip(files, sizes) {
       do throws(SystemError) {
-        try read(file, take)
+        try read(file, progress: { progress(done + $0, total) }, take)
       } catch {
         skippedFiles.append(file.name)
         failure = error
       }
+      done += size
     }
     if let failure, skippedFiles.count == files.count { throw failure }
   }
 
   /// Gives the events of one file. A device may have no end: only regular files are read.
   package mutating func read(
-    _ file: JournalDirectory.File, _ take: (JournalEvent) -> Void
+    _ file: JournalDirectory.File, progress: (Int) -> Void = { _ in }, _ take: (JournalEvent) -> Void
   ) throws(SystemError) {
     let path = directory.path(of: file)
     let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)  // It is only read.
@@ -58,7 +65,11 @@ package struct JournalReader {
     if kind != mode_t(S_IFREG) { throw SystemError(path, errno: kind == mode_t(S_IFDIR) ? EISDIR : EINVAL) }
     var buffer: [UInt8] = []
     var start = 0
-    while try fill(&buffer, from: &start, descriptor, path) > 0 {
+    var done = 0
+    while true {
+      let count = try fill(&buffer, from: &start, descriptor, path)
+      if count == 0 { break }
+      done += count
       while let end = buffer[start...].firstIndex(of: 0x0A) {
         self.take(buffer[start..<end], take)
         start = end + 1
@@ -67,6 +78,7 @@ package struct JournalReader {
         skippedLines += 1
         start = buffer.count
       }
+      progress(done)
     }
     self.take(buffer[start...], take)
   }
@@ -95,5 +107,11 @@ package struct JournalReader {
       }
       if csystem_errno() != EINTR { throw SystemError(path) }
     }
+  }
+
+  private func size(of path: String) -> Int {
+    var status = stat()
+    // Fills one structure. A file that is gone has no bytes.
+    return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 }

@@ -25,9 +25,11 @@ package struct JournalView {
   }
 
   /// Reads it once. Findings that lie beside the span are left out; those that overlap it are whole. `now` is the
-  /// present moment, until which a recorder that is at work has seen.
+  /// present moment, until which a recorder that is at work has seen. `progress` is called with the bytes read so far,
+  /// and those to be read.
   package mutating func read(
-    now: Moment = JournalClock.system.now(), _ take: @escaping (OutageLog.Finding) -> Void
+    now: Moment = JournalClock.system.now(), progress: (Int, Int) -> Void = { _, _ in },
+    _ take: @escaping (OutageLog.Finding) -> Void
   ) throws(SystemError) {
     let (since, until, targets) = (since, until, targets)
     var seen: Set<String> = []
@@ -41,7 +43,7 @@ package struct JournalView {
       take(finding)
     }
     var reader = JournalReader(directory)
-    try reader.read(since: since) { log.take($0) }
+    try reader.read(since: since, progress: progress) { log.take($0) }
     skippedLines = reader.skippedLines
     skippedFiles = reader.skippedFiles
     log.finish(now: try directory.isBeingWritten() ? now : nil)
