@@ -44,7 +44,7 @@ struct ScaleTests {
     }
   }
 
-  @Test("memory of each: 1.5 KiB to shared remotes, 3 KiB to different ones", arguments: [true, false])
+  @Test("memory of each: 1.5 KiB to shared remotes, 3.25 KiB to different ones", arguments: [true, false])
   func memory(_ isShared: Bool) async {
     let run = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { [isShared] in
       let network = ScriptedNetwork()
@@ -60,7 +60,7 @@ struct ScaleTests {
       ctestsupport_trim_heap()
       let each = (ctestsupport_heap_in_use() - before) / ScaleTests.count
       print("bytes a connection, shared remotes \(isShared): \(each)")
-      if !isSanitized { #expect(each <= (isShared ? 1_536 : 3_072), "\(each) bytes") }
+      if !isSanitized { #expect(each <= (isShared ? 1_536 : 3_328), "\(each) bytes") }
       #expect(registry.watchCount == (isShared ? 10 : ScaleTests.count))
       for channel in channels { try await channel.close().get() }
       await channels[0].testingEventLoop.run()

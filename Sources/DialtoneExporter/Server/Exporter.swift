@@ -36,16 +36,31 @@ package final class Exporter: Sendable {
     var recent: [[String]] = []
   }
 
+  /// The modules, and requests as they were read: Prometheus sends the same ones again and again, and to read one takes
+  /// as long as to write an answer.
+  private struct Modules {
+    var configuration: ExporterConfiguration
+    var requests: [RequestText: ProbeRequest] = [:]
+  }
+
+  private struct RequestText: Hashable {
+    let query: String
+    let scrapeTimeout: String?
+  }
+
   /// As many as there are checks at a time.
   static let probeLimit = 256
   /// How many may wait: fewer than there are connections, so that others are answered, too.
   static let waitingLimit = 512
   private static let recentLimit = 100
+  /// How many requests are kept, and of how many bytes: a stranger decides what is sent.
+  private static let requestLimit = 4_096
+  private static let requestLength = 512
 
   /// What connections and probes are served by. It ends with the last of them.
   let loops = MultiThreadedEventLoopGroup(numberOfThreads: SiteResources.loopCount)
   let turns = RequestTurns()
-  private let configuration: Lock<ExporterConfiguration>
+  private let modules: Lock<Modules>
   private let prober: Prober
   private let watched: WatchedTargets
   private let process: ProcessMetrics
@@ -53,6 +68,7 @@ package final class Exporter: Sendable {
   private let time: TimeSource
   private let permits = ConnectionPermits(probeLimit)
   private let state = Lock(State())
+  private let lastDate = Lock((second: Int64.min, text: ""))
 
   /// Probes are made in `environment`, by default the system's network; `more` is what else `/metrics` tells.
   package init(
@@ -60,7 +76,7 @@ package final class Exporter: Sendable {
     environment: SiteEnvironment? = nil, more: @escaping @Sendable () -> [MetricFamily] = { [] },
     time: TimeSource = .system
   ) {
-    self.configuration = Lock(configuration)
+    modules = Lock(Modules(configuration: configuration))
     prober = Prober(policy: policy, environment: environment ?? SiteEnvironment(group: loops))
     self.watched = watched
     self.process = process
@@ -70,8 +86,15 @@ package final class Exporter: Sendable {
 
   deinit { loops.shutdownGracefully(queue: DispatchQueue.global()) { _ in } }
 
-  /// The present time, for the field Date.
-  var date: String { HTTPDate.text(of: time.timestamp) }
+  /// The present time, for the field Date. It is written once a second.
+  var date: String {
+    let now = time.timestamp
+    let second = now.durationSince1970.components.seconds
+    return lastDate.withLock { last in
+      if last.second != second { last = (second, HTTPDate.text(of: now)) }
+      return last.text
+    }
+  }
 
   func answer(_ request: Request) async -> Response {
     guard ["GET", "HEAD"].contains(request.method) else {
@@ -94,8 +117,7 @@ package final class Exporter: Sendable {
   private func probe(_ query: String, _ request: Request) async -> Response {
     var probe: ProbeRequest
     do throws(ProbeRequest.Refusal) {
-      probe = try ProbeRequest(
-        query: query, scrapeTimeout: request.scrapeTimeout, configuration: configuration.withLock { $0 })
+      probe = try read(RequestText(query: query, scrapeTimeout: request.scrapeTimeout))
     } catch {
       return Response(status: error.status, body: error.message + "\n")
     }
@@ -129,12 +151,28 @@ package final class Exporter: Sendable {
     return Response(type: request.format.contentType, body: request.format.text(of: families))
   }
 
+  private func read(_ text: RequestText) throws(ProbeRequest.Refusal) -> ProbeRequest {
+    let (known, configuration) = modules.withLock { ($0.requests[text], $0.configuration) }
+    // What its file has the module trust may be new.
+    if var known, let module = configuration.modules[known.module.name] {
+      known.module = module
+      return known
+    }
+    let request = try ProbeRequest(query: text.query, scrapeTimeout: text.scrapeTimeout, configuration: configuration)
+    if text.query.utf8.count + (text.scrapeTimeout?.utf8.count ?? 0) > Self.requestLength { return request }
+    modules.withLock { modules in
+      if modules.requests.count == Self.requestLimit { modules.requests = [:] }
+      modules.requests[text] = request
+    }
+    return request
+  }
+
   /// Has the next probes trust what the modules' files have in them by now; no request has them read. Returns why one
   /// cannot be read, which counts as it was.
   package func readTrust(file: (String) throws -> String) -> String? {
-    var new = configuration.withLock { $0 }
+    var new = modules.withLock { $0.configuration }
     let failure = new.readTrust(file: file)
-    configuration.withLock { [new] in $0 = new }
+    modules.withLock { [new] in $0.configuration = new }
     return failure
   }
 
@@ -207,7 +245,7 @@ package final class Exporter: Sendable {
   private func page() -> Response {
     let page = ExporterPage(
       recent: state.withLock { $0.recent.suffix(Self.recentLimit) }.reversed(),
-      modules: configuration.withLock { $0.modules.keys.sorted() },
+      modules: modules.withLock { $0.configuration.modules.keys.sorted() },
       isLocalPathUp: watched.isLocalPathUp)
     return Response(
       type: "text/html; charset=utf-8",

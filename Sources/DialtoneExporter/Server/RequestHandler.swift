@@ -230,8 +230,8 @@ final class RequestHandler: ChannelInboundHandler {
   }
 }
 
-/// Requests that came before the one before them was answered, one at a time, each only once its loop has looked for what
-/// others have sent: a loop reads nothing as long as it has something to do.
+/// Requests that came before the one before them was answered, one at a time, each only once its loop has looked for
+/// what others have sent: a loop reads nothing as long as it has something to do.
 final class RequestTurns: Sendable {
   private let waiting = Lock(CircularBuffer<(loop: any EventLoop, work: @Sendable () -> Void)>())
 
