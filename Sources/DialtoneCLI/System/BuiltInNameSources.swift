@@ -11,7 +11,9 @@ enum BuiltInNameSources {
   /// Call it before any name is looked up. Later changes of the file are not taken over.
   static func choose() {
     guard csystem_is_static() else { return }
-    command_choose_name_sources(hosts(in: SystemFile.text(at: "/etc/nsswitch.conf", limit: 1 << 20) ?? ""))
+    let text = SystemFile.text(at: "/etc/nsswitch.conf", limit: 1 << 20) ?? ""
+    // The text is read during the call, and nothing is kept of it.
+    unsafe command_choose_name_sources(hosts(in: text))
   }
 
   /// `files` and `dns` of the last line "hosts:", in its order, each with its actions such as `[NOTFOUND=return]`.
