@@ -253,10 +253,8 @@ enum BeyondRules {
       let isBlamed =
         !context.hasAnswerFromBeyond && leadsOn != true
         && (cause != .prohibited || context.hasSilenceBeyond || leadsOn == false)
-      return (
-        .routerSays(statement), isBlamed ? .fault : .doubtful,
-        isBlamed ? cause == .hostAbsent ? .routerNoRoute : cause : nil
-      )
+      guard isBlamed else { return (.routerSays(statement), .doubtful, nil) }
+      return (.routerSays(statement), .fault, cause == .hostAbsent ? .routerNoRoute : cause)
     }
     if finding.questions.allSatisfy(\.isHeld) {
       // A filter of port 53 alone is no fault of what was asked for, unless nothing else gets out either, or a name

@@ -69,8 +69,9 @@ struct VerdictRules {
     let broken = brokenFamily
     if let broken, areNamesAskedOnly(by: broken.family) { return familyBroken(broken) }
     let counting = faults.filter { fault in
-      if isMissing(fault), isNamePartial(beside: fault.family) || isAnotherInUse(fault.family) { return false }
       guard let family = fault.family else { return true }
+      let isNamePartial = findings.contains { $0.name?.isPartial(beside: family) == true }
+      if isMissing(fault), isNamePartial || isAnotherInUse(family) { return false }
       return !workingFamilies.contains { $0 != family }
     }
     if var first = nearest(counting) {
@@ -121,13 +122,9 @@ struct VerdictRules {
       }
     }
     let first = suspects.min { $0.reading.kind.position < $1.reading.kind.position }
-    guard let first else {
-      // Programs ask by names, too. What has become of these during the diagnosis, nobody knows.
-      if goal == .internet, let name = readings.first(where: { $0.kind == .name && $0.isFault && $0.charge == nil }) {
-        return .unknown(.doubt(name))
-      }
-      return .works(success)
-    }
+    // Programs ask by names, too. What has become of these during the diagnosis, nobody knows.
+    let lost = goal == .internet ? readings.first { $0.kind == .name && $0.isFault && $0.charge == nil } : nil
+    guard let first else { return lost.map { .unknown(.doubt($0)) } ?? .works(success) }
     var ground = Conclusion.Ground(reading: first.reading, success: success)
     if first.charge.cause == .familyBroken { ground.brokenFamily = first.family }
     // What this machine's own kernel or files say is so, whatever else succeeds; all else is in doubt.
@@ -196,11 +193,6 @@ struct VerdictRules {
       return kernel.evidence.map { $0.route == nil && !$0.addresses.contains(where: \.isUsable) } ?? false
     default: return false
     }
-  }
-
-  /// Whether the name may have addresses of another family of which nobody has told one, nor said that there is none.
-  private func isNamePartial(beside family: IPAddress.Family?) -> Bool {
-    findings.contains { $0.name?.isPartial(beside: family) == true }
   }
 
   /// The first fault of a family that this machine uses, while another family works.
