@@ -18,9 +18,12 @@ struct BuiltInNameSourcesTests {
       ("files[!UNAVAIL=return UNAVAIL=continue]dns # resolve", "files [!UNAVAIL=return UNAVAIL=continue] dns"),
       ("files", "files"), ("dns", "dns"),
       // Not closed: glibc takes such a line for an error.
-      ("files [NOTFOUND=return", "files [NOTFOUND=return]"),
+      ("files [NOTFOUND=return", "files dns"),
+      // systemd-resolved asks DNS; mDNS, NIS and SSSD are something else.
+      ("files resolve [!UNAVAIL=return]", "files dns"), ("resolve files", "dns files"),
+      ("files mdns4", "files"), ("files sss", "files"),
       // Nothing that a static executable can ask.
-      ("resolve [!UNAVAIL=return] nis", "files dns"), ("", "files dns"), ("[NOTFOUND=return] nis", "files dns"),
+      ("nis", "files dns"), ("", "files dns"), ("[NOTFOUND=return] nis", "files dns"),
     ])
   func takesWhatGlibcItselfHas(line: String, chosen: String) {
     #expect(BuiltInNameSources.hosts(in: "passwd: files nis\n# hosts: dns\n  hosts: \(line)\nhostsx: dns\n") == chosen)

@@ -53,7 +53,7 @@ final class TestExporter: Sendable {
     return received.value
   }
 
-  /// A connection to it, that takes what comes.
+  /// A connection to it that takes what comes.
   func connect(into received: Box<String>) async throws -> any Channel {
     try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .channelInitializer { channel in

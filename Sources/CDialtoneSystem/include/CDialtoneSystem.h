@@ -56,7 +56,8 @@ static inline int csystem_new_mark(void) { return 0; }
 static inline int csystem_mark_of(int descriptor) { (void)descriptor; return 0; }
 #endif
 
-// Whether the executable was linked statically: no interpreter has loaded it (getauxval(3)).
+// Whether the executable was linked statically: no interpreter has loaded it (getauxval(3)). So it
+// looks if ld.so was run as the program, too.
 #if defined(__linux__)
 #include <sys/auxv.h>
 static inline bool csystem_is_static(void) { return getauxval(AT_BASE) == 0; }

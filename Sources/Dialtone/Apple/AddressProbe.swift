@@ -65,7 +65,7 @@ enum AddressProbe {
 
 extension Dialtone.IPAddress {
   /// Calls `body` with the address as bind(2) and connect(2) take it, and its length. A link-local address without a
-  /// zone has this scope.
+  /// zone gets this scope.
   func withSocketAddress<Result>(
     port: UInt16 = 0, scope: UInt32 = 0, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {

@@ -1,9 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-#if os(Linux)
-#endif
-
 /// An interface as it is now, for a list of interfaces.
 package struct InterfaceStatus: Sendable {
   /// An address of an interface, with the length of its prefix in bits.

@@ -43,10 +43,9 @@ package final class KernelWitness {
     let address = address.unmapped
     var state = Reachability.denied
     network.answer([RouteQuery(address, configuration)]) { _, answer in state = answer }
-    let messages = list(.getLink) { LinkMessage($0, in: $1) }.filter(\.isSnapshot)
-    let links = network.tables.links.all.filter { !$0.flags.contains(.loopback) }.map { link in
-      facts(link, messages.last { $0.index == link.index })
-    }
+    let snapshots = list(.getLink) { LinkMessage($0, in: $1) }.filter(\.isSnapshot)
+    let messages = Dictionary(snapshots.map { ($0.index, $0) }, uniquingKeysWith: { $1 })
+    let links = network.tables.links.all.filter { !$0.flags.contains(.loopback) }.map { facts($0, messages[$0.index]) }
     var evidence = KernelEvidence(
       target: address, state: state, askedInterface: configuration.interface, links: links,
       isLoopbackUp: network.tables.links.loopback?.isUp ?? false, addresses: addresses(address.family))

@@ -16,8 +16,9 @@ enum BuiltInNameSources {
     unsafe command_choose_name_sources(hosts(in: text))
   }
 
-  /// `files` and `dns` of the last line "hosts:", in its order, each with its actions such as `[NOTFOUND=return]`.
-  /// Both, if there is no such line, or if it has neither.
+  /// `files` and `dns` of the last line "hosts:", in its order, each with its actions such as `[NOTFOUND=return]`. DNS
+  /// takes the place of systemd-resolved alone, which asks it. Both, if there is no such line, or none that can be read,
+  /// or if it has neither.
   static func hosts(in text: String) -> String {
     var chosen: [Substring] = []
     for line in text.split(whereSeparator: \.isNewline) {
@@ -25,15 +26,18 @@ enum BuiltInNameSources {
       guard rest.hasPrefix("hosts:") else { continue }
       rest = rest.dropFirst("hosts:".count)
       chosen = []
+      let hasDNS = rest.split { $0.isWhitespace || "[]".contains($0) }.contains("dns")
       var isBuiltIn = false
       while let first = rest.drop(while: \.isWhitespace).first {
         rest = rest.drop(while: \.isWhitespace)
         let word: Substring
         if first == "[" {
-          word = rest.prefix { $0 != "]" } + "]"
+          guard let end = rest.firstIndex(of: "]") else { return "files dns" }
+          word = rest[...end]
         } else {
           word = rest.prefix { !$0.isWhitespace && $0 != "[" }
           isBuiltIn = word == "files" || word == "dns"
+          if word == "resolve", !hasDNS { chosen.append("dns") }
         }
         if isBuiltIn { chosen.append(word) }
         rest = rest.dropFirst(word.count)

@@ -63,7 +63,8 @@ struct HopTrace {
 
   /// Whether none of them has left this machine: it says so itself, or is seen to keep all that got no answer.
   func isHeld(_ witness: PacketWitness?) -> Bool {
-    if isForbidden { return true }
+    if hasDiedAtRouter || !routers.isEmpty { return false }
+    if isForbidden, ends.isEmpty { return true }
     witness?.read()
     let unheard = sockets.map(\.socket) + reset
     return !unheard.isEmpty && unheard.allSatisfy { witness?.sight(of: $0)?.hasLeft == false }

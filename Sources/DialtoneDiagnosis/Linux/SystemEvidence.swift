@@ -188,15 +188,17 @@ struct SystemQuestion {
   private var standIns: [IPAddress] { ReachabilityTarget.internet.explainedAddresses(.init()) }
 
   private func ways(_ witness: KernelWitness) -> [Finding] {
-    // A route to one of these alone says nothing of the Internet.
     let others = RootServers.addresses.values.flatMap { $0.suffix(2) }.compactMap { IPAddress($0) }
     let addresses = inquiry.addresses.isEmpty ? standIns + others : inquiry.addresses
     return inquiry.families.flatMap { family -> [Finding] in
       let ways = addresses.lazy.filter { $0.family == family }.prefix(ConnectionProbe.addressLimit).map { address in
         KernelFindings.findings(witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first)))
       }
-      // Programs try the next address if there is no way to the first.
-      return (ways.first { !$0.contains(where: \.stopsPackets) } ?? ways.first ?? []).compactMap { finding in
+      let isOpen = { (way: [KernelFinding]) in !way.contains(where: \.stopsPackets) }
+      // Programs try the next address if there is no way to the first. That one address of the Internet is refused, or
+      // another has a route of its own, says nothing of the Internet.
+      let isOne = inquiry.addresses.isEmpty && !ways.dropFirst().allSatisfy(isOpen)
+      return ((isOne ? nil : ways.first(where: isOpen)) ?? ways.first ?? []).compactMap { finding in
         // Whether the neighbour is there is asked for.
         if case .neighbour = finding.result { nil } else { .kernel(finding) }
       }

@@ -78,7 +78,7 @@ struct Reading: Hashable, Sendable {
     var isRouterSilent: Bool { routers.contains(false) && !routers.contains(true) }
     /// Whether no name server could find anything out.
     private(set) var areNamesLost = false
-    /// Whether all of these are this machine's own, which ask others.
+    /// Whether all of these are this machine's own, and say that nobody answers them.
     private(set) var areNamesLostHere = false
     /// The tunnel that packets to the Internet leave by.
     private(set) var tunnel: String?
@@ -158,7 +158,8 @@ struct Reading: Hashable, Sendable {
       if name.servers.contains(where: { $0.replies.contains(where: \.isHelpless) }) { hasSilenceBeyond = true }
       let isLost = !name.servers.isEmpty && name.servers.allSatisfy(\.isHelpless)
       areNamesLost = areNamesLost || isLost
-      areNamesLostHere = areNamesLostHere || isLost && name.servers.allSatisfy(\.address.isLoopback)
+      let isOwn = name.servers.allSatisfy { $0.address.isLoopback && $0.replies.contains { $0.code == .serverFailure } }
+      areNamesLostHere = areNamesLostHere || isLost && isOwn
       for server in name.servers where server.hasAnswered && server.isBeyond {
         answeredBeyond.insert(server.address.family)
         hasAnswerFromBeyond = true

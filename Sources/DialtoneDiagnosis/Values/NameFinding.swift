@@ -197,7 +197,7 @@ extension NameFinding {
   }
 
   /// Whether there may be addresses of another family of which nobody has told one, nor said that there is none.
-  func isPartial(beside one: IPAddress.Family?) -> Bool {
+  func isPartial(beside one: IPAddress.Family) -> Bool {
     if source == .literal || source == .hosts || addresses.isEmpty { return false }
     return unsteady != nil
       || [IPAddress.Family.ipv4, .ipv6].contains { family in

@@ -37,6 +37,8 @@ final class RequestHandler: ChannelInboundHandler {
   private var isLast = false
   /// Whether an answer ends just now, so that what comes was sent before.
   private var isEnding = false
+  /// Whether a whole request waits for its turn, so that it has begun.
+  private var isQueued = false
 
   /// What a connection waits for, and since when. Others may read it.
   final class Waiting: Sendable {
@@ -122,6 +124,9 @@ final class RequestHandler: ChannelInboundHandler {
       guard let head else { return }
       self.head = nil
       if !isEnding { return begin(head) }
+      isQueued = true
+      deadline = nil
+      waiting.begin(.answer)
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       exporter.turns.wait(on: context.eventLoop) { handler.value.begin(head) }
     }
@@ -130,6 +135,7 @@ final class RequestHandler: ChannelInboundHandler {
   private func begin(_ head: HTTPRequestHead) {
     // It may have been closed while the request waited for its turn.
     guard let loop = context?.eventLoop else { return }
+    isQueued = false
     deadline = nil
     waiting.begin(.answer)
     if !head.isKeepAlive { isLast = true }
@@ -189,12 +195,14 @@ final class RequestHandler: ChannelInboundHandler {
   /// for who does not take them.
   private func end() {
     guard let context else { return }
+    // What comes next may be the last, or nothing that can be read, and is answered, too.
+    let closes = isLast
     isEnding = true
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     isEnding = false
-    if isLast {
+    if closes {
       context.close(promise: nil)
-    } else {
+    } else if task == nil, !isQueued {
       waiting.begin(.nextRequest)
       close(in: patience.nextRequest)
     }

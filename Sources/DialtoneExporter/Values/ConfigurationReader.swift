@@ -82,7 +82,8 @@ private struct ModuleReader {
   private func interface(_ value: YAMLValue) throws(ConfigurationError) -> String {
     let name = try value.string()
     let isTooLong = name.utf8.count > LinkName.capacity
-    if name.isEmpty || isTooLong || [".", ".."].contains(name) || name.contains(where: { " \t\n/:".contains($0) }) {
+    let isForbidden = name.unicodeScalars.contains { $0.properties.isWhitespace || "/:\0".unicodeScalars.contains($0) }
+    if name.isEmpty || isTooLong || [".", ".."].contains(name) || isForbidden {
       throw value.refusal("interface: \(value.shown) is no name of an interface; give one such as eth0")
     }
     return name

@@ -109,30 +109,31 @@ struct FindingTests {
   /// What nobody has denied may exist.
   @Test func aNameIsPartlyKnownUnlessTheRestIsDenied() {
     let none = NameFinding.Reply.answer(.success, [])
-    #expect(!Self.name(Self.known, none).isPartial(beside: nil))
-    #expect(Self.name(Self.known, .silent).isPartial(beside: nil))
-    #expect(Self.name(.silent, .answer(.success, [Self.six])).isPartial(beside: nil))
+    #expect(!Self.name(Self.known, none).isPartial(beside: .ipv4))
+    #expect(Self.name(Self.known, .silent).isPartial(beside: .ipv4))
+    #expect(Self.name(.silent, .answer(.success, [Self.six])).isPartial(beside: .ipv6))
     let nobodys = NameFinding.Reply.answer(.success, [IPAddress(IPAddressBits(ipv6High: 0, low: 0))])
-    #expect(Self.name(Self.known, nobodys).isPartial(beside: nil))
+    #expect(Self.name(Self.known, nobodys).isPartial(beside: .ipv4))
     // Who has no address at all is not known in part, nor is what no server was asked for.
-    #expect(!Self.name(.silent, .silent).isPartial(beside: nil) && !Self.name(Self.known, nil).isPartial(beside: nil))
+    #expect(!Self.name(.silent, .silent).isPartial(beside: .ipv4))
+    #expect(!Self.name(Self.known, nil).isPartial(beside: .ipv4))
     for source in [NameFinding.Source.literal, .hosts] {
-      #expect(!Self.name(Self.known, .silent) { $0.source = source }.isPartial(beside: nil))
+      #expect(!Self.name(Self.known, .silent) { $0.source = source }.isPartial(beside: .ipv4))
     }
     let unsteady = NameFinding.Unsteady(Self.server, failures: 1, tries: 3)
-    #expect(Self.name(Self.known, none) { $0.unsteady = unsteady }.isPartial(beside: nil))
+    #expect(Self.name(Self.known, none) { $0.unsteady = unsteady }.isPartial(beside: .ipv4))
     // Programs get less than servers know.
-    #expect(Self.name(Self.known, none) { $0.system = .failed }.isPartial(beside: nil))
+    #expect(Self.name(Self.known, none) { $0.system = .failed }.isPartial(beside: .ipv6))
     // A second server in a family that this machine does not use says nothing of the name.
     let missing = NameFinding.Reply.noWay(KernelFinding(.address(.missing), target: Self.six))
     let second = NameFinding.Server(Self.six, ipv4: missing, ipv6: missing)
-    #expect(!Self.name(Self.known, none) { $0.servers.append(second) }.isPartial(beside: nil))
+    #expect(!Self.name(Self.known, none) { $0.servers.append(second) }.isPartial(beside: .ipv4))
     // A machine without IPv4 asks for no IPv4 address (AI_ADDRCONFIG, getaddrinfo(3)): that is no other family.
     #expect(!Self.name(Self.known, none) { $0.system = .failed }.isPartial(beside: .ipv4))
     #expect(Self.name(Self.known, .silent).isPartial(beside: .ipv4))
     #expect(!Self.name(Self.known, .silent).isPartial(beside: .ipv6))
-    #expect(!Self.name(Self.known, none) { $0.system = .silent }.isPartial(beside: nil))
-    #expect(!Self.name(Self.known, none) { $0.system = .addresses([Self.four]) }.isPartial(beside: nil))
+    #expect(!Self.name(Self.known, none) { $0.system = .silent }.isPartial(beside: .ipv4))
+    #expect(!Self.name(Self.known, none) { $0.system = .addresses([Self.four]) }.isPartial(beside: .ipv4))
   }
 
   /// Netfilter's verdict is proof if it is the same of each question.

@@ -43,6 +43,9 @@ struct OwnFilterRulesTests {
     let stub = IPAddress(ipv4: 0x7F00_0035)
     let own = Self.verdict(.site, beyond, Self.names(stub, .answer(.serverFailure, [])))
     #expect(own.cause == .localFirewall && own.confidence == .likely, "\(own)")
+    // One that says nothing may hang by itself.
+    let hung = Self.verdict(.site, beyond, Self.names(stub, .silent))
+    #expect(hung.cause == .nameServerSilent, "\(hung)")
     let routers = Self.verdict(.site, beyond, Self.names(Self.router, .answer(.serverFailure, [])))
     #expect(routers.cause == .nameServerRefuses, "\(routers)")
   }
