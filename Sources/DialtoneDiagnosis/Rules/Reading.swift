@@ -157,9 +157,8 @@ struct Reading: Hashable, Sendable {
       // A server on the link answers from its cache, or that it cannot.
       if name.servers.contains(where: { $0.replies.contains(where: \.isHelpless) }) { hasSilenceBeyond = true }
       let isLost = !name.servers.isEmpty && name.servers.allSatisfy(\.isHelpless)
-      areNamesLost = areNamesLost || isLost
       let isOwn = name.servers.allSatisfy { $0.address.isLoopback && $0.replies.contains { $0.code == .serverFailure } }
-      areNamesLostHere = areNamesLostHere || isLost && isOwn
+      if isLost { (areNamesLost, areNamesLostHere) = (true, areNamesLostHere || isOwn) }
       for server in name.servers where server.hasAnswered && server.isBeyond {
         answeredBeyond.insert(server.address.family)
         hasAnswerFromBeyond = true
