@@ -269,8 +269,10 @@ struct Words {
 
   /// Where a connection was to go, with the name that led there.
   private func place(_ attempt: ConnectionFinding.Attempt) -> String {
-    let names = readings.compactMap(\.finding.name).filter { $0.addresses.contains(attempt.address) }.map(\.name)
-    return names.first.map { "\($0) (\(Self.endpoint(attempt)))" } ?? Self.endpoint(attempt)
+    let name = readings.compactMap(\.finding.name).first { name in
+      name.source != .literal && name.addresses.contains(attempt.address)
+    }
+    return name.map { "\($0.name) (\(Self.endpoint(attempt)))" } ?? Self.endpoint(attempt)
   }
 
   private func text(_ packets: LargePacketsFinding) -> String {

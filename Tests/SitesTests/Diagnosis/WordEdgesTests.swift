@@ -163,13 +163,14 @@ struct WordEdgesTests {
 
   /// A person asked for a name, and would have to recognise its address.
   @Test func aConnectionThatFailsIsToldWithTheNameThatLedThere() {
-    func summary(_ addresses: [IPAddress]) -> String {
-      let name = Finding.name(NameFinding(name: "a.example", addresses: addresses))
+    func summary(_ addresses: [IPAddress], _ source: NameFinding.Source = .dns) -> String {
+      let name = Finding.name(NameFinding(name: "a.example", source: source, addresses: addresses))
       let silent = NearestCauseTests.connection(Self.target, .silent)
       return DiagnosisVerdict(of: "a.example", goal: .host, findings: [name, silent]).summary
     }
     #expect(summary([Self.target6, Self.target]).contains(" from a.example (203.0.113.10:443), "))
     // No name led there.
+    #expect(summary([Self.target], .literal).contains(" from 203.0.113.10:443, "))
     #expect(summary([Self.target6]).contains(" from 203.0.113.10:443, "))
   }
 
