@@ -17,8 +17,8 @@ enum BuiltInNameSources {
   }
 
   /// `files` and `dns` of the last line "hosts:", in its order, each with its actions such as `[NOTFOUND=return]`. DNS
-  /// takes the place of systemd-resolved alone, which asks it. Both, if there is no such line, or none that can be read,
-  /// or if it has neither.
+  /// takes the place of systemd-resolved alone, which asks it. Both, if there is no such line that can be read, or if
+  /// it has neither.
   static func hosts(in text: String) -> String {
     var chosen: [Substring] = []
     for line in text.split(whereSeparator: \.isNewline) {
