@@ -27,9 +27,9 @@ struct DialtoneCommand: ParsableCommand {
       """,
     discussion: """
       The answer is the kernel's own: nothing is sent except name lookups. A target is reachable if a packet for it \
-      can leave this machine; that does not say whether it answers. To learn that, use check or --site, and explain \
-      to learn why not. These, record and export send something; their help says what. Without a command, dialtone \
-      means dialtone watch.
+      can leave this machine; that does not say whether it answers. To learn that, use check or --site; to learn why \
+      not, use explain. These, record and export send something: see their help. Without a command, dialtone means \
+      dialtone watch.
 
       EXIT STATUS
         0        what was asked holds

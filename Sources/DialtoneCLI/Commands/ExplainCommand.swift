@@ -24,11 +24,14 @@ struct ExplainCommand: WordCommand {
         to the target         connections on its port, else on 443 and 80; to a
                               URL a check, to others datagrams to port 33434
         to the proxy          of the environment: what curl would send
-        to root servers       two for each family: a question for the root; if
-                              they are silent, three connections to port 443
-        to nobody's address   a request to 198.51.100.254 and 3fff::fffe, which
-                              only a portal answers
-      The last two are asked if the target is the Internet, fails or is an http URL; --no-probe leaves them out.
+        to root servers       a question for the root, to two of each family;
+                              connections to some, if the target is the
+                              Internet or the two are silent
+        to nobody's address   requests to two of 198.51.100.254, 203.0.113.254
+                              and 192.0.2.254, and to 3fff::fffe, which only a
+                              portal answers
+      The last two are asked if the target is the Internet, fails or is slow, the last one also for an http URL; \
+      --no-probe leaves both out.
       Nothing goes to anybody else. It needs no privileges, and says what it could not see without them.
 
       Exit status: 0 nothing is wrong, 1 a cause was found, 2 no cause was found, and it is not known to work.
@@ -42,7 +45,7 @@ struct ExplainCommand: WordCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "internet, a host, an address, each of the last two also with a port, or an http or https URL.",
+      "internet; a host or an address, with or without a port; or an http or https URL.",
       valueName: "target"))
   var typed: [String] = []
 
@@ -54,7 +57,7 @@ struct ExplainCommand: WordCommand {
   @Flag(name: .shortAndLong, help: "Also print each step.")
   var verbose = false
 
-  @Flag(name: .customLong("no-probe"), help: "Ask nobody beyond the router but the target.")
+  @Flag(name: .customLong("no-probe"), help: "Ask no root server, and no address that only a portal answers for.")
   var noProbe = false
 
   @Option(

@@ -19,7 +19,7 @@ struct ExportCommand: WordCommand {
 
       It probes what it is asked for, whoever asks. On loopback, where it listens unless --listen says otherwise, \
       that is everything but link-local and metadata addresses. On any other address it starts only with --allow, and \
-      probes what that lists. The address that is connected to counts, at every redirect.
+      probes what that lists. What counts is the address it connects to, after each redirect, too.
 
       Without --config there are the modules http_2xx and tcp_connect. A file is blackbox_exporter's; what of it \
       cannot be honoured is an error that names the line.
@@ -36,7 +36,7 @@ struct ExportCommand: WordCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "internet, a host, an address, each of the last two also with a port, or an http or https URL.",
+      "internet; a host or an address, with or without a port; or an http or https URL.",
       valueName: "target"))
   var typed: [String] = []
 

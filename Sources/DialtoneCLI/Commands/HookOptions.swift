@@ -13,7 +13,7 @@ struct HookOptions: ParsableArguments {
 
   @Option(
     name: .customLong("exec-timeout"), parsing: .unconditional,
-    help: ArgumentHelp("End a run of it after this time, such as 30s (default: 60s).", valueName: "duration"),
+    help: ArgumentHelp("End a run of the program after this time, such as 30s (default: 60s).", valueName: "duration"),
     transform: DurationArgument.positive)
   var timeout: Duration?
 

@@ -16,7 +16,7 @@ struct InterfacesCommand: ParsableCommand {
       state is "up" if the interface carries packets, "idle" if it is a bridge without a port that does, and \
       otherwise says why not. IPv6's link-local addresses, which every interface has, are listed with --all.
 
-      Exit status: 0, 1 if there is no interface of a name that was given, or 2 if the system refuses to say.
+      Exit status: 0; 1 if a name was given that no interface has; 2 if the system refuses to say.
 
       EXAMPLES
         dialtone interfaces

@@ -10,7 +10,7 @@ internal import DialtoneJournal
 struct JournalOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Tell of what was before this, as with --since (default: now).", valueName: "time"),
+    help: ArgumentHelp("Tell of outages before this time, written as for --since (default: now).", valueName: "time"),
     transform: { try JournalTime.parse($0, isEnd: true) })
   var until: JournalTime?
 

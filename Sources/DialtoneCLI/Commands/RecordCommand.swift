@@ -33,7 +33,7 @@ struct RecordCommand: WordCommand {
       The folder is the one of systemd (STATE_DIRECTORY), /var/lib/dialtone for root, and otherwise \
       $XDG_STATE_HOME/dialtone or ~/.local/state/dialtone.
 
-      Exit status: 128 + n after signal n, 74 if there can be no such folder, another recorder uses it, or --export \
+      Exit status: 128 + n after signal n, 74 if the folder cannot be made, another recorder uses it, or --export \
       cannot listen.
 
       EXAMPLES
@@ -46,7 +46,7 @@ struct RecordCommand: WordCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "internet, local-network, a host, an address, each of the last two also with a port, or an http or https URL.",
+      "internet; local-network; a host or an address, with or without a port; or an http or https URL.",
       valueName: "target"))
   var typed: [String] = []
 

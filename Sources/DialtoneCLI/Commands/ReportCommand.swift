@@ -41,7 +41,7 @@ struct ReportCommand: CheckedCommand {
   @Option(
     name: [.customShort("o"), .customLong("output")], parsing: .unconditional,
     help: ArgumentHelp(
-      "Write the page to this file, or replace it as a whole, by a new one beside it; - is standard output.",
+      "Write the page to this file; an old one is replaced only once the new one is whole; - is standard output.",
       valueName: "file"),
     completion: .file(extensions: ["html"]))
   var output: String

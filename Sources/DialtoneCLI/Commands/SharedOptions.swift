@@ -31,7 +31,8 @@ struct ListOptions: ParsableArguments {
   @Option(
     name: .customLong("from-file"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Read more of them from this file, one a line; # begins a comment, and - is standard input.", valueName: "file"),
+      "Read more targets or URLs from this file, one a line; # begins a comment, and - is standard input.",
+      valueName: "file"),
     completion: .file())
   var files: [String] = []
 

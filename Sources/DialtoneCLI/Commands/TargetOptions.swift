@@ -10,8 +10,8 @@ struct TargetOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       """
-      internet, local-network, a host name, an IP address (link-local with its %zone), each of the last two also with \
-      a port (example.com:443, [2001:db8::1]:443), or a URL, whose host and port count (default: internet).
+      internet; local-network; a host name or an IP address (link-local with its %zone), with or without a port \
+      (example.com:443, [2001:db8::1]:443); or a URL, whose host and port count (default: internet).
       """, valueName: "target"),
     completion: .list(WatchedTarget.words))
   var targets: [String] = []
@@ -44,7 +44,7 @@ struct TargetOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The address the packets come from; the target is then an IP address.", valueName: "address"),
+    help: ArgumentHelp("The address the packets come from; the target has to be an IP address.", valueName: "address"),
     transform: SourceAddress.parse)
   var from: IPAddress?
 

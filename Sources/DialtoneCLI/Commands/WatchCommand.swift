@@ -13,10 +13,10 @@ struct WatchCommand: SiteTargetCommand {
     usage: "dialtone [watch] [<options>] [<target> ...]",
     discussion: """
       It goes on until it is stopped, the lines of --count are printed, or the time of --timeout is over. A target \
-      given twice counts once. A host with the name of a command can be given here.
+      given twice counts once. A host that has the name of a command can be given after watch.
 
-      --exec runs a program, as any user: one run at a time, for the newest state, once it has been quiet for a \
-      second (or --settling). DIALTONE_TARGET, DIALTONE_STATUS, DIALTONE_REASON, DIALTONE_INTERFACE, \
+      --exec runs a program, and needs no privilege: one run at a time, for the newest state, once it has been quiet \
+      for a second (or --settling). DIALTONE_TARGET, DIALTONE_STATUS, DIALTONE_REASON, DIALTONE_INTERFACE, \
       DIALTONE_INTERFACE_KIND, DIALTONE_SOURCE, DIALTONE_GATEWAY, DIALTONE_DESTINATION and DIALTONE_TIME say what is \
       known, and standard input has the line of --json. What it prints goes to standard error.
 
