@@ -216,6 +216,7 @@ extension Reachability {
   /// - Parameter other: The state to compare with.
   /// - Returns: Whether what it compares is equal.
   public func isSameState(as other: Reachability) -> Bool {
+    // `freeInterface` counts, too. It is for this package alone: 0 unless a configuration compares sources.
     status == other.status && flags == other.flags && interface == other.interface && gateway == other.gateway
       && reason == other.reason && freeInterface == other.freeInterface
   }
