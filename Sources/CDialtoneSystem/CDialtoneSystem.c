@@ -153,9 +153,29 @@ static int result_of(int result) { return result == 0 ? 0 : errno; }
 
 int csystem_probe_socket(int family, int is_stream) {
   int probe = socket(family, (is_stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  // If this is refused, the queue stays empty.
-  if (probe >= 0) (void)csystem_queue_errors(probe, family, 1);
+  // If this is refused, the queue stays empty, and hop limits are not told.
+  if (probe >= 0) {
+    int on = 1, is_ipv6 = family == AF_INET6;
+    (void)csystem_queue_errors(probe, family, 1);
+    (void)setsockopt(probe, is_ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, is_ipv6 ? IPV6_RECVHOPLIMIT : IP_RECVTTL, &on,
+                     sizeof on);
+  }
   return probe;
+}
+
+long csystem_receive_probe(int socket, void *buffer, size_t size, int *hops) {
+  _Alignas(struct cmsghdr) char control[256];
+  struct iovec part = {buffer, size};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  long count = recvmsg(socket, &message, MSG_DONTWAIT);
+  *hops = 0;
+  if (count < 0) return count;
+  for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    if ((header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_TTL) ||
+        (header->cmsg_level == IPPROTO_IPV6 && header->cmsg_type == IPV6_HOPLIMIT))
+      memcpy(hops, CMSG_DATA(header), sizeof *hops);
+  }
+  return count;
 }
 
 int csystem_connect(int socket, int family, const unsigned char *address, unsigned short port, unsigned int scope) {

@@ -299,8 +299,12 @@ int csystem_is_own_address(const struct sockaddr_storage *_Nonnull address);
 // Sockets of probes. Addresses are 4 or 16 bytes in network order; `scope` is the interface of a link-local one. Each
 // function returns 0, or the errno.
 
-// A stream or datagram socket that does not block and queues refusals (ip(7), IP_RECVERR), or -1 with errno.
+// A stream or datagram socket that does not block, queues refusals (ip(7), IP_RECVERR) and tells hop limits of datagrams
+// (IP_RECVTTL), or -1 with errno.
 int csystem_probe_socket(int family, int is_stream);
+
+// recv(2) without waiting. `hops` is how many routers a datagram could still have passed, 0 if that is not known.
+long csystem_receive_probe(int socket, void *_Nonnull buffer, size_t size, int *_Nonnull hops);
 // connect(2); EINPROGRESS if it goes on.
 int csystem_connect(int socket, int family, const unsigned char *_Nonnull address, unsigned short port,
                     unsigned int scope);

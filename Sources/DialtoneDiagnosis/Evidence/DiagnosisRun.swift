@@ -143,7 +143,7 @@ final class DiagnosisRun: Sendable {
 
   private func hasFound(_ question: DiagnosisQuestion) -> Bool { findings.map(\.question).contains(question) }
 
-  private var isSuccessful: Bool { Success(of: subject.goal, in: findings.comparedWithPortal) != nil }
+  private var isSuccessful: Bool { Success(of: subject.goal, in: findings.compared) != nil }
 
   // MARK: Questions
 

@@ -77,22 +77,22 @@ struct BeyondProbe {
     let long = (answer.answeredAt ?? 0) * 3 / 2
     let near = min(max(Self.near.lowerBound, long), Self.near.upperBound)
     var barrier: ConnectionFinding.Outcome?
-    guard let connection = connection(answer.server, near: near, long, &barrier) else { return nil }
+    guard let connection = connection(answer, near: near, long, &barrier) else { return nil }
     var finding = BeyondFinding(asked, trace: trace, connection: connection)
-    finding.stopsSites = connection == .answered ? stopsSites(answer.server.family, near) : barrier
+    finding.stopsSites = connection == .answered ? stopsSites(answer, near) : barrier
     return finding
   }
 
   /// What stops connections to port 443 near, which get less far than those to port 53 of the same servers; `nil` if
   /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not.
-  private func stopsSites(_ family: IPAddress.Family, _ near: Int64) -> ConnectionFinding.Outcome? {
+  private func stopsSites(_ answer: Question, _ near: Int64) -> ConnectionFinding.Outcome? {
     var outcomes: Set<ConnectionFinding.Outcome> = []
     var refusal: ConnectionFinding.Outcome?
     var isNear = false
     // Of those that have left this machine.
     var first: HopTrace?
     // On a slow line there is no time for more.
-    for server in Self.servers(family, count: near > Self.soon ? 2 : Self.siteTries) {
+    for server in Self.servers(answer.server.family, count: near > Self.soon ? 2 : Self.siteTries) {
       let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
       let wayOfNames = witness.evidence(server, inquiry.path(port: 53))
       let interface = inquiry.interface(way)
@@ -101,7 +101,9 @@ struct BeyondProbe {
       var sites = HopTrace(to: server, hops: HopTrace.hops.reversed() + [1], interface: interface, gateway: way.gateway)
       // It has to look before anything is sent.
       let packets = PacketWitness()
-      if sites.leadsBeyond(patience, upTo: near) { return nil }
+      if sites.leadsBeyond(patience, upTo: near) {
+        return isResetNear(answer, interface, upTo: near) == true ? .reset : nil
+      }
       // What waits for a router that is not there has not left either.
       if sites.isHeld(packets), !way.isNeighbourLost(witness) {
         outcomes.insert(.failed(EPERM))
@@ -130,8 +132,9 @@ struct BeyondProbe {
   /// What comes of connections to one that answers, and to another one. `nil` if the time was up before that was clear.
   /// `barrier` is what somebody behind the router says of all of them.
   private func connection(
-    _ server: IPAddress, near: Int64, _ long: Int64, _ barrier: inout ConnectionFinding.Outcome?
+    _ answer: Question, near: Int64, _ long: Int64, _ barrier: inout ConnectionFinding.Outcome?
   ) -> BeyondFinding.Connection? {
+    let server = answer.server
     let way = witness.evidence(server, inquiry.path(port: 53))
     let interface = inquiry.interface(way)
     // Each root server takes connections (RFC 7766, 5), and a filter may stop those to port 53.
@@ -151,15 +154,17 @@ struct BeyondProbe {
         barrier = .failed(EPERM)
         return .nothing
       }
-      // A router may let connections come to it, and refuse those that would get further.
-      if connector.isRefusedOnTheWay(server.family) {
-        _ = trace.isLed(patience, upTo: near, waitsForAll: true)
-        barrier = trace.barrier
-        return barrier == nil && leadsOn ? .leadsOn : .nothing
-      }
+      let isRefused = connector.isRefusedOnTheWay(server.family)
       // The first segment is sent again after a second.
-      connector.wait(upTo: later) { connector.connected != nil }
-      if connector.connected == nil { return patience.isOver ? nil : leadsOn ? .leadsOn : .nothing }
+      if !isRefused { connector.wait(upTo: later) { connector.connected != nil } }
+      if connector.connected == nil {
+        let isResetNear = isResetNear(answer, interface, upTo: near)
+        if isResetNear == false { return .otherPort }
+        // A router may let connections come to it, and refuse those that would get further.
+        if isRefused { _ = trace.isLed(patience, upTo: near, waitsForAll: true) }
+        barrier = isResetNear == true ? .reset : isRefused ? trace.barrier : nil
+        return barrier != nil ? .nothing : patience.isOver ? nil : leadsOn ? .leadsOn : .nothing
+      }
     }
     let first = connector.connected.flatMap { StreamTrial(socket: $0, patience: patience).outcome(long) }
     if [.answered, .held, .leadsOn, nil].contains(first) { return first }
@@ -167,6 +172,26 @@ struct BeyondProbe {
     guard let other = connect(servers.suffix(1), upTo: later).connected else { return first }
     let second = StreamTrial(socket: other, patience: patience).outcome(long)
     return second == .answered ? .unsteady : second == nil ? nil : first
+  }
+
+  /// Whether connections to the port of sites are reset by somebody near, and not by a server that answers questions,
+  /// nor around it: what comes from further away has fewer hops left. `nil` if nobody answers them, or that cannot be
+  /// told.
+  private func isResetNear(_ answer: Question, _ interface: UInt32?, upTo limit: Int64) -> Bool? {
+    let sockets = [1, max(answer.socket.hopsLeft + 1, HopTrace.usualHops - 3), HopTrace.usualHops + 1].map {
+      leastHops in
+      ProbeSocket(answer.server, port: HopTrace.sitePort, isStream: true, interface: interface, leastHops: leastHops)
+    }
+    guard (1...HopTrace.usualHops).contains(answer.socket.hopsLeft),
+      let events = patience.wait(
+        sockets.dropFirst().map { ($0.descriptor, wantsWriting: true) }, until: patience.moment(in: limit))
+    else { return nil }
+    if events.isEmpty { return sockets[0].takeError() == ECONNREFUSED || sockets[0].isConnected ? false : nil }
+    // What begins with another number may be anywhere.
+    let odd = patience.wait(
+      [(sockets[2].descriptor, wantsWriting: true)], until: patience.moment(in: Self.near.lowerBound))
+    return odd?.isEmpty == true && sockets[1].takeError() == ECONNREFUSED && sockets[1].takeRefusal() == nil
+      ? true : nil
   }
 
   private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {

@@ -8,8 +8,10 @@ internal import Dialtone
 /// Connections to one address that die behind a few routers, and one that does not: who says so is beyond the router,
 /// whatever filters do with questions to name servers. Belongs to one thread.
 struct HopTrace {
-  /// Behind so many routers each connection dies; 64 is the usual number (IANA, RFC 1700).
-  static let hops: [CInt] = [2, 3, 64]
+  /// How many routers packets may pass as a rule (IANA, RFC 1700).
+  static let usualHops: CInt = 64
+  /// The number of routers behind which each connection dies.
+  static let hops: [CInt] = [2, 3, usualHops]
   /// Where sites are: few filters stop it.
   static let sitePort: UInt16 = 443
 

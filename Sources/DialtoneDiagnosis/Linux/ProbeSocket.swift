@@ -14,10 +14,14 @@ final class ProbeSocket {
   let start: CInt
   /// The two ends of what it sends; `nil` if it has no port of its own.
   let flow: PacketRecord.Flow?
+  /// How many routers the last datagram could still have passed; 0 if that is not known.
+  private(set) var hopsLeft: CInt = 0
 
-  /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. Its
-  /// packets pass at most `hops` routers, if that is given.
-  init(_ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?, hops: CInt? = nil) {
+  /// Begins to connect over TCP if it `isStream`, else UDP, by `interface` alone if it is given. Its packets pass at
+  /// most `hops` routers, and what comes counts only if it could have passed `leastHops` more, if that is given.
+  init(
+    _ address: IPAddress, port: UInt16, isStream: Bool, interface: UInt32?, hops: CInt? = nil, leastHops: CInt? = nil
+  ) {
     let address = address.unmapped
     let family = address.family == .ipv6 ? AF_INET6 : AF_INET
     let descriptor = csystem_probe_socket(family, isStream ? 1 : 0)
@@ -31,10 +35,12 @@ final class ProbeSocket {
     }
     // if_nametoindex(3) reads the name and keeps nothing.
     let scope = address.zone.map { zone in unsafe UInt32(zone) ?? if_nametoindex(zone) }
-    if var hops {
+    let limits = family == AF_INET6 ? (IPV6_UNICAST_HOPS, IPV6_MINHOPCOUNT) : (IP_TTL, IP_MINTTL)
+    for (name, value) in [(limits.0, hops), (limits.1, leastHops)] {
+      guard var value else { continue }
       // IPPROTO_IPV6 and IPPROTO_IP. The call reads the number.
-      let (level, name) = family == AF_INET6 ? (CInt(41), IPV6_UNICAST_HOPS) : (0, IP_TTL)
-      _ = unsafe setsockopt(descriptor, level, name, &hops, socklen_t(MemoryLayout<CInt>.size))
+      _ = unsafe setsockopt(
+        descriptor, family == AF_INET6 ? 41 : 0, name, &value, socklen_t(MemoryLayout<CInt>.size))
     }
     if let interface { _ = csystem_bind_to_interface(descriptor, family, interface) }
     // The call reads as many bytes as the family has.
@@ -70,8 +76,9 @@ final class ProbeSocket {
   func receive() -> [UInt8]? {
     var result = -1
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
-      // The call writes at most as many bytes as it is told there is room for.
-      result = unsafe recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+      guard let start = buffer.baseAddress else { return }
+      // The call writes at most as many bytes as it is told there is room for, and one number.
+      result = unsafe csystem_receive_probe(descriptor, start, buffer.count, &hopsLeft)
       count = max(0, result)
     }
     return result >= 0 ? bytes : nil

@@ -208,7 +208,7 @@ enum BeyondRules {
 
   private static func cause(of connection: BeyondFinding.Connection) -> DiagnosisCause? {
     switch connection {
-    case .answered, .leadsOn: nil
+    case .answered, .otherPort, .leadsOn: nil
     case .nothing, .silent: .silent
     case .largeVanishes: .pathMTU
     case .reset: .prohibited
@@ -232,7 +232,7 @@ enum BeyondRules {
           }
         return (.stopsSites(answer.server, stop), .doubtful, cause)
       }
-      if let connection = finding.connection, connection != .answered {
+      if let connection = finding.connection, ![.answered, .otherPort].contains(connection) {
         return (.answersAlone(answer.server, connection), .doubtful, cause(of: connection))
       }
       let silent = finding.questions.first { question in

@@ -61,6 +61,8 @@ public struct BeyondFinding: Hashable, Sendable {
     case held
     /// One answered over one, and another did not.
     case unsteady
+    /// None takes one, and those to the port of sites come as far as the server, and back.
+    case otherPort
     /// None was answered, though packets of some get beyond the router.
     case leadsOn
     /// None gets beyond the router.

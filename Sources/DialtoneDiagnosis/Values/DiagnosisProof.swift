@@ -129,7 +129,7 @@ struct Success: Hashable, Sendable {
         attempt.outcome.milliseconds.map { .connection(attempt.address, port: attempt.port, milliseconds: $0) }
       }.first
     case (.internet, .beyond(let beyond))
-    where [nil, .answered].contains(beyond.connection) && beyond.stopsSites == nil:
+    where [nil, .answered, .otherPort].contains(beyond.connection) && beyond.stopsSites == nil:
       return beyond.questions.first { $0.outcome == .answer }.map { .beyond($0.server) }
     default: return nil
     }

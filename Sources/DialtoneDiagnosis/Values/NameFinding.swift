@@ -185,6 +185,11 @@ extension [IPAddress] {
 }
 
 extension NameFinding {
+  /// Whether the system's resolver has kept programs waiting, and none of its servers is why.
+  var isLateByItself: Bool {
+    source == .dns && system == .silent && !servers.isEmpty && !servers.contains { $0.replies.contains(.silent) }
+  }
+
   /// Whom programs believe that the name has no address, though another server has one.
   var denier: Server? {
     addresses.isEmpty ? nil : servers.prefix(rotates ? servers.count : 1).first { $0.denial != nil }

@@ -134,9 +134,26 @@ extension SiteError {
 }
 
 extension [Finding] {
+  /// The same, each compared with others of the same matter.
+  var compared: [Finding] { comparedWithPortal.comparedWithChecks }
+
+  /// What programs get for a name, compared with checks, which look it up again: if it came at once there, the system's
+  /// resolver fails at times.
+  private var comparedWithChecks: [Finding] {
+    let isQuick = contains { finding in
+      guard case .site(let site) = finding else { return false }
+      return site.usual.contains { $0.timings.name.map { $0 < .seconds(1) } ?? false }
+    }
+    return map { finding in
+      guard isQuick, case .name(var name) = finding, name.isLateByItself else { return finding }
+      name.unsteady = name.unsteady ?? NameFinding.Unsteady(nil, failures: 1, tries: 2)
+      return .name(name)
+    }
+  }
+
   /// The same, compared with who answers for addresses that nobody has: if no portal does, a site that leads to another
   /// host is none, and one with the same error need not be the site.
-  var comparedWithPortal: [Finding] {
+  private var comparedWithPortal: [Finding] {
     guard contains(where: { if case .portal(let portal) = $0 { !portal.isPortal } else { false } }) else { return self }
     return map { finding in
       guard case .site(var site) = finding else { return finding }

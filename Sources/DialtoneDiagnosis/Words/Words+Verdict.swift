@@ -235,7 +235,7 @@ extension DiagnosisVerdict {
   public init(of target: String, goal: DiagnosisGoal, findings: [Finding], elapsed: Duration = .zero) {
     let latest = findings.enumerated().filter { !$0.element.isRepeated(in: findings[($0.offset + 1)...]) }
     let sorted = DiagnosisStep.Kind.all.flatMap { kind in latest.map(\.element).filter { $0.step == kind } }
-      .comparedWithPortal
+      .compared
     let readings = Reading.readings(sorted)
     let conclusion = VerdictRules.conclude(goal, sorted, readings)
     let words = Words(target: target, goal: goal, readings: readings).verdict(conclusion)

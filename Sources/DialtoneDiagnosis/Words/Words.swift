@@ -114,7 +114,7 @@ struct Words {
 
   private static func text(_ connection: BeyondFinding.Connection) -> String {
     switch connection {
-    case .answered: "a connection carries data"
+    case .answered, .otherPort: "connections pass"
     case .largeVanishes: "packets of full size vanish on connections"
     case .silent: "nothing passes on connections: something stops their data"
     case .reset: "connections end once data are sent on them: something on the way stops them"
@@ -165,7 +165,8 @@ struct Words {
     case .unreliable(let unsteady):
       let often = "\(unsteady.failures) of \(unsteady.tries) times"
       return unsteady.server.map { "\(who($0)) failed \(often) for \(name.name)" }
-        ?? "the system's resolver left out addresses of \(name.name) \(often)"
+        ?? "the system's resolver \(name.system == .silent ? "kept programs waiting for" : "left out") addresses of "
+        + "\(name.name) \(often)"
     case .serversAnswer: return "\(servers) \(isOne ? "answers" : "answer")"
     case .oneServerSilent(let server): return "\(who(server)) does not answer, and another does"
     case .nobodysByHosts:

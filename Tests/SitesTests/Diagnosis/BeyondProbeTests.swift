@@ -132,6 +132,32 @@ struct BeyondProbeTests {
     withExtendedLifetime(roots) {}
   }
 
+  /// A server that takes no connections resets those to the port of sites itself, from as far away as it answers
+  /// questions, as the time to live of both packets tells (ip(7), IP_MINTTL); what resets them nearer is in the way.
+  @Test(
+    .enabled(if: NetworkLab.hasFirewall, "nftables is needed"),
+    .enabled(
+      if: ProxySettings.environment.setting(for: "https://dialtone.invalid/") == nil, "a proxy takes their place"),
+    arguments: [
+      ("", .otherPort, nil), ("output tcp flags rst ip ttl set 65", .nothing, .reset),
+      ("input tcp dport 53 drop", .otherPort, nil),
+    ] as [(String, BeyondFinding.Connection, ConnectionFinding.Outcome?)])
+  func whatResetsConnectionsIsToldFromTheServer(
+    filter: String, expected: BeyondFinding.Connection, stop: ConnectionFinding.Outcome?
+  ) async throws {
+    let roots = try await Roots { Self.root($0) }
+    let words = filter.split(separator: " ", maxSplits: 1)
+    if words.count == 2 {
+      try roots.cable.server.nft(
+        "table inet way { chain on { type filter hook \(words[0]) priority 0; \(words[1]); }; }")
+    }
+    let finding = try roots.finding { $0.connection == expected }.finding
+    #expect(finding.connection == expected && finding.stopsSites == stop, "\(finding)")
+    let verdict = DiagnosisVerdict(of: "internet", goal: .internet, findings: [.beyond(finding)])
+    #expect(verdict.isFine == (expected == .otherPort), "\(verdict)")
+    withExtendedLifetime(roots) {}
+  }
+
   /// What a cache says: without authority, and with recursion.
   private static let cache: [UInt8] = [0x81, 0x80]
 
