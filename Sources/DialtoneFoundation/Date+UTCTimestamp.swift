@@ -22,8 +22,8 @@ extension UTCTimestamp {
   /// - Parameter date: The date. Before the year 0000 or after 9999, it becomes the nearest possible timestamp.
   public init(_ date: Date) {
     let interval = date.timeIntervalSinceReferenceDate
-    // Whole seconds are converted separately, so that the fraction keeps its digits. A date that is not a number counts
-    // as the reference date.
+    // Whole seconds are converted separately, so that the fraction keeps its digits. A date that is not a number
+    // becomes the reference date.
     let whole = interval.isNaN ? 0 : interval.rounded(.down)
     let seconds = Int64(min(max(whole, -1e12), 1e12)) + Int64(Date.timeIntervalBetween1970AndReferenceDate)
     let fraction = interval.isFinite ? Int64((interval - whole) * 1e9) : 0

@@ -96,7 +96,7 @@ struct ConnectionStateMachine {
     get { if case .evidence(let evidence)? = kept { evidence } else { Evidence() } }
     set { kept = .evidence(newValue) }
   }
-  /// How long an answer may take once the path is back, before what is outstanding counts as lost.
+  /// How long an answer may take once the path is back, before what is outstanding is taken for lost.
   private var patience: Nanoseconds = 50_000_000
 
   let policy: ConnectionPolicy
@@ -266,7 +266,7 @@ struct ConnectionStateMachine {
   }
 
   /// Returns whether the figures show that the connection works since its state began. What was under way then arrives
-  /// whatever became of the path, and shows nothing.
+  /// no matter what became of the path, and shows nothing.
   private mutating func shows(_ progress: SocketProgress, since: Nanoseconds, at now: Nanoseconds) -> Bool {
     let first = evidence.first ?? progress
     evidence.first = first

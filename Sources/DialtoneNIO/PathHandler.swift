@@ -153,7 +153,7 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let isCut = routes.pair.reason != nil && routes.remote.isReachable
     if isCut || told == .unknown && !routes.pair.isReachable { routes = watch.confirmedRoutes() }
     tellOfRoutes(context)
-    // Whoever was told may have closed the channel.
+    // A handler that was told may have closed the channel.
     guard self.watch != nil else { return }
     perform(machine.take(routes, activity: activity, at: now(context)))
   }

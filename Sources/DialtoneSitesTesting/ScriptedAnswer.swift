@@ -70,7 +70,7 @@ public struct ScriptedAnswer: Sendable {
 
   /// The same answer from a slow site.
   ///
-  /// - Parameter delay: How long it takes, by the network's clock; negative counts as zero. A check whose timeout is
+  /// - Parameter delay: How long it takes, by the network's clock; a negative one means zero. A check whose timeout is
   ///   not longer ends before.
   /// - Returns: The answer.
   public func after(_ delay: Duration) -> ScriptedAnswer {

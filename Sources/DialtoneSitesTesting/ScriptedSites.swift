@@ -27,8 +27,8 @@ public import DialtoneTesting
 /// - With `requiresPublicAddress`, the addresses count that the network has for the name.
 /// - A check that takes longer than its timeout is `failed`.
 ///
-/// Three things differ. Whatever the configuration says, a site is asked directly and not by a proxy, and who may vouch
-/// for it does not matter. The first path to the site is taken: addresses are not raced.
+/// Three things differ. A site is asked directly, even if the configuration names a proxy, and who may vouch for it
+/// does not matter. The first path to the site is taken: addresses are not raced.
 ///
 /// Only the network's clock moves time, also between the checks of a monitor. Pauses that are drawn from a range have
 /// its middle: after `network.clock.advance(by: .seconds(300))` a site that is fine is checked again, and over a path

@@ -61,8 +61,8 @@ public final class ManualClock: Clock {
 
   /// Moves the time on. What is due by then happens soon after, on other threads.
   ///
-  /// - Parameter duration: How far to move it. Time never goes back: a negative duration counts as zero. The clock
-  ///   stops after 292 years.
+  /// - Parameter duration: How far to move it. Time never goes back: a negative duration means zero. The clock stops
+  ///   after 292 years.
   public func advance(by duration: Duration) {
     let (due, actions) = state.withLock { state in
       state.now = state.now.advanced(by: max(.zero, duration))

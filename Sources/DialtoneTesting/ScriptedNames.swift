@@ -70,7 +70,7 @@ public enum ScriptedNames: Sendable {
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Has all hanging lookups fail, those that wait and those to come.
+  /// Makes all hanging lookups fail, those that wait and those to come.
   func close() {
     isClosed.store(true, ordering: .releasing)
     open()

@@ -39,7 +39,7 @@ extension NetworkPath {
     if configuration.isUnrestricted || status == .undetermined { return path }
     let allowed = Set(configuration.allowed(path.interfaces.map(\.identity)))
     let interfaces = path.interfaces.filter { allowed.contains($0.identity) }
-    // Whatever the other interfaces do, packets can leave over one that counts and leads to the Internet.
+    // Packets can leave over one that counts and leads to the Internet, no matter what the other interfaces do.
     if interfaces.contains(where: \.leadsToInternet) {
       return NetworkPath(.satisfied, interfaces: interfaces, supportsDNS: supportsDNS)
     }

@@ -57,7 +57,7 @@ public struct ScriptedPath: Sendable {
   }
 
   /// Returns the state of an address, if this is the way to all. A link-local one is a neighbour on a wired or Wi-Fi
-  /// link, whatever the gateway to others.
+  /// link, even if the way to others has a gateway.
   func state(to address: IPAddress) -> Reachability {
     address.isLinkLocal && (state.interface?.kind == .wired || state.interface?.kind == .wifi) ? straight : state
   }

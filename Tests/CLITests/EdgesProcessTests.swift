@@ -40,8 +40,8 @@ struct EdgesProcessTests {
     #expect(deaf.requests.count == 2)
   }
 
-  /// An interface's own name has up to 15 bytes (IFNAMSIZ of linux/if.h). `internet` is the Internet, whatever else has
-  /// that name.
+  /// An interface's own name has up to 15 bytes (IFNAMSIZ of linux/if.h). `internet` is the Internet, even if something
+  /// else has that name.
   @Test func saysThatALongNameIsAnInterface() async throws {
     let lab = try NetworkLab()
     try lab.addVeth("internet", "fifteen-letters")

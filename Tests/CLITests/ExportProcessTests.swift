@@ -104,7 +104,8 @@ struct ExportProcessTests {
     metrics.split(separator: "\n").first { $0.hasPrefix("\(name) ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
   }
 
-  /// getaddrinfo(3), AI_ADDRCONFIG: what has an address on loopback alone counts as switched off. It can listen there.
+  /// getaddrinfo(3), AI_ADDRCONFIG: a family that has an address on loopback alone is treated as switched off. It can
+  /// listen there.
   @Test(arguments: [":9115", "[::1]:9115", "127.0.0.1:9115"])
   func listensWhereOnlyLoopbackHasIPv6(_ address: String) async throws {
     let lab = try NetworkLab()

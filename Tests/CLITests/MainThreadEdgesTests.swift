@@ -69,7 +69,7 @@ struct MainThreadEdgesTests {
     #expect(ready == [false])
   }
 
-  /// The thread sleeps until the end, whoever has woken it before (clock_gettime(2), CLOCK_THREAD_CPUTIME_ID).
+  /// The thread sleeps until the end, no matter what has woken it before (clock_gettime(2), CLOCK_THREAD_CPUTIME_ID).
   @Test func sleepsWhileItWaits() async throws {
     let isAsleep = try await answers { thread in
       @Sendable func spent() -> Duration {

@@ -176,7 +176,7 @@ struct ReportProcessTests {
     #expect(full.output.hasPrefix("<!DOCTYPE html>") && full.output.hasSuffix("</html>\n"))
   }
 
-  /// As `>` of a shell, but for the moment in which the page is half there.
+  /// Like `>` of a shell, except that the page is never half there.
   @Test func whatIsThereKeepsItsKind() async throws {
     let lab = try NetworkLab()
     let folder = try journal()

@@ -29,7 +29,7 @@ struct SiteTextTests {
 
   // MARK: Words
 
-  /// From 400 on an answer is an error (RFC 9110, 15.5), which counts as available if any answer does.
+  /// From 400 on an answer is an error (RFC 9110, 15.5). Its site is available if any answer is accepted.
   @Test(
     arguments: [
       (verdict(.available, 404), true, "404 (an error; see --expect success)"),

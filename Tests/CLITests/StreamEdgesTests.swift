@@ -65,7 +65,7 @@ struct StreamEdgesTests {
     }
   }
 
-  /// Each number below a limit is taken but for as many as are said to be needed (getrlimit(2), RLIMIT_NOFILE).
+  /// Each number below a limit is taken, except for as many as are said to be needed (getrlimit(2), RLIMIT_NOFILE).
   @Test(.disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own"))
   func needsEightDescriptors() async {
     await #expect(processExitsWith: .success) {

@@ -103,7 +103,8 @@ struct StreamTests {
     return lines
   }
 
-  /// 1,024 lines are kept, whoever they are about. Beyond, the newest of a target makes room for its next one.
+  /// 1,024 lines are kept, no matter which targets they are about. Beyond, the newest of a target makes room for its
+  /// next one.
   @Test func keepsAThousandLines() {
     var queue = LineQueue()
     for number in 1...1024 { queue.append("\(number)", of: 0) }

@@ -16,7 +16,7 @@ struct UsageProcessTests {
     #expect(try await process.exit(within: .seconds(60)) == .exited(64))
   }
 
-  /// One of each kind; `ParsingTests` has all of them.
+  /// One of each kind; `ParsingTests` covers the rest.
   @Test(arguments: [
     (["fe80::1%"], "fe80::1%"), (["--timeout=nan"], "--timeout"), (["-4", "-6"], "-4 and -6"), (["statsu"], "statsu"),
     (["--nonsense"], "--nonsense"), (["help", "nosuch"], "nosuch"),
@@ -42,7 +42,7 @@ struct UsageProcessTests {
     }
   }
 
-  /// This holds wherever the word was typed, and whatever part of it cannot be read.
+  /// This holds for a word in any place, and for any part of it that cannot be read.
   @Test(arguments: [
     ["interfaces", "http://u:secret@h/"], ["check", "--timeout", "http://u:secret@h/", "http://a/"],
     ["check", "--timeout=u:secret@h", "http://a/"], ["wait", "--method", "u:secret@h"], ["--u:secret@h"],

@@ -87,7 +87,7 @@ struct WaitingTests {
     #expect(request.words(for: available, of: 0) == "available, 204")
     #expect(request.words(for: unknown, of: 0) == "undetermined")
     #expect(request.formatter(json: true, showsTime: false) is SiteJSONFormatter)
-    // What counts as available is said where an error does.
+    // Where an error is accepted as available, the line says how to change that.
     let error = StateReport(target: 0, state: SiteVerdict(url: "http://a/", kind: .available, status: 404))
     #expect(request.formatter(json: false, showsTime: false).line(for: error).contains("--expect success"))
     var configuration = SiteMonitorConfiguration()

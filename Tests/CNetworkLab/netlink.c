@@ -182,7 +182,7 @@ int lab_wait_until_running(const char *name) {
   if (fd < 0) return fd;
   int group = RTNLGRP_LINK, result = setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group);
   while (result == 0 && (result = ioctl(fd, SIOCGIFFLAGS, &request)) == 0 && !(request.ifr_flags & IFF_RUNNING)) {
-    // Whatever has changed, the flags tell.
+    // No matter what has changed, the flags tell.
     char bytes[8192];
     ssize_t length = recv(fd, bytes, sizeof bytes, 0);
     if (length < 0 && errno != ENOBUFS && errno != EINTR) result = -1;

@@ -90,7 +90,7 @@ struct NotificationOrderTests {
     // A name that cannot be looked up for now is not determined.
     monitor.target = try .host("name.example")
     try await listener.hear { $0.state?.reason == .nameNotResolved }
-    // Neither a pause nor the same target counts as a new target.
+    // Neither a pause nor the same target is a new target.
     monitor.target = .address(second)
     try await listener.hear(change: 2)
     monitor.pause()

@@ -120,8 +120,8 @@ struct ExporterEdgesTests {
     #expect(!ListenAddress.inherited(descriptor).isLocal)
   }
 
-  /// blackbox_exporter reads `ca_file` for each probe: one that is replaced counts; here from the next look on. What
-  /// cannot be read, which is said, counts as it was.
+  /// blackbox_exporter reads `ca_file` for each probe: one that is replaced counts; here from the next look on. If a
+  /// file cannot be read, that is said, and what was read before stays in use.
   @Test func trustsWhatAFileIsReplacedBy() async throws {
     struct Unreadable: Error {}
     let trusts = Box<[SiteTrust]>([])

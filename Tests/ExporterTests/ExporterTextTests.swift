@@ -164,7 +164,7 @@ struct ExporterTextTests {
     try ExporterConfiguration(yaml: "modules: {m: {prober: http, http: {\(http)}}}") { $0 }.modules["m"]
   }
 
-  /// blackbox_exporter prefers IPv6 if a module does not fall back, and says nothing else; in whatever order.
+  /// blackbox_exporter prefers IPv6 if a module does not fall back, and says nothing else; in any order.
   @Test(arguments: [
     ("", IPAddress.Family?.none, true), ("ip_protocol_fallback: false", .ipv6, false),
     ("ip_protocol_fallback: true", nil, true),

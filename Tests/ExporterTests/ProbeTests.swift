@@ -74,7 +74,7 @@ struct ProbeTests {
     #expect(found.verdict == "captive-portal//status")
   }
 
-  /// blackbox_exporter's older key counts, in whatever order the two are written.
+  /// blackbox_exporter's older key counts, in either order of the two.
   @Test func theOlderKeyOfRedirectsCounts() throws {
     for (keys, follows) in [
       ("no_follow_redirects: true, follow_redirects: true", false),

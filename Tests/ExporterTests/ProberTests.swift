@@ -73,7 +73,7 @@ struct ProberTests {
     let site = try await SiteServer(.answer(200, body: String(repeating: "a", count: 4_000)))
     var module = ProbeModule(name: "m", prober: .http)
     module.required = [try RegularExpression("b")]
-    // The check itself goes by the system's clock, and has much time.
+    // The system's clock measures the check itself, which has much time.
     let request = try ProbeRequest(module: module, target: "127.0.0.1:\(site.port)", timeout: .seconds(100))
     let result = await Prober(policy: .local, time: clock([0, 0, end])).run(request)
     #expect(result.verdict.reason == reason && result.duration == .seconds(end))

@@ -168,7 +168,7 @@ def alternate(play, server, *modes):
 
 
 def kill_connections(play, port, dead, of):
-    """The router drops all packets of so many connections in a number of them, retransmissions included."""
+    """Of each `of` connections, the router drops all packets of `dead`, retransmissions included."""
     play.network.run("router", ["nft", "-f", "-"], f"""
         table inet kill {{
           set dead {{ type inet_service; flags timeout; timeout 60s; }}

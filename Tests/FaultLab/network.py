@@ -3,8 +3,9 @@
   here eth0 ── near router wan ── cust isp core ── eth0 net      name servers, the root's among them, and proxies
                                       isp edge ── eth0 site     site.example
 
-One process has all of it: a thread of each server lives in its machine's namespace (setns(2) is per thread). It is made
-for Tests/FaultLab/play.py, which runs inside `unshare --net --mount --pid`; nothing of it is on the machine outside.
+One process runs all of it: a thread of each server lives in its machine's namespace (setns(2) is per thread). It is
+made for Tests/FaultLab/play.py, which runs inside `unshare --net --mount --pid`; nothing of it is on the machine
+outside.
 """
 import ctypes
 import fcntl

@@ -32,7 +32,7 @@ def site(**changes):
 
 
 # Kind: where; the layers that are right, the broken one first; whose outages; how they show; what breaks, what mends.
-# The uplink is the router's and the provider's. A silent site counts as the provider's without --beyond (Outages.md).
+# The uplink is the router's and the provider's. A silent site is blamed on the provider without --beyond (Outages.md).
 KINDS = {
     "link switched off": ("here", ["machine"], ALL, "told", ["here ip link set eth0 down"],
                           ["here ip link set eth0 up", DEFAULT]),
@@ -197,7 +197,7 @@ class Report:
             self.late += 0 < excess <= slow
             if excess > slow:
                 self.wrong.append((f"{edge} off by {off(when, span):.3f} s, {excess:.3f} s too much: {words}", records))
-        # Without an explanation, silence counts as the provider's.
+        # Without an explanation, silence is blamed on the provider.
         silent = ["provider"] if record["unexplained"] and any(p.is_silent for p in parts) else []
         right = record["layer"] in truth.layers + silent
         row["layers"].append(right)

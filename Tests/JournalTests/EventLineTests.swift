@@ -62,7 +62,7 @@ struct EventLineTests {
     }
   }
 
-  /// Power is lost at any byte of a line: the line counts as torn, and nothing else is lost.
+  /// Power is lost at any byte of a line: the line is torn, and nothing else is lost.
   @Test(arguments: kinds)
   func isTornAtEveryByte(kind: JournalEvent.Kind) throws {
     let line = JournalEvent(kind, at: moment(60)).line
@@ -103,7 +103,7 @@ struct EventLineTests {
       let damaged = line.replacingCharacters(in: start..<end, with: "\(number)")
       let event = JournalEvent(line: Array(damaged.utf8)[...])
       #expect((event != nil) == isRead, "\(damaged)")
-      // Whatever is read can be told.
+      // Everything that is read can be told.
       if let event { _ = OutageLog.outages([JournalEvent(.up(target: "a"), at: moment(1)), event], now: moment(70)) }
     }
   }

@@ -114,7 +114,8 @@ struct JournalDiskTests {
     }
   }
 
-  /// Whoever may open one file more cannot look at the end of a file (getrlimit(2), RLIMIT_NOFILE): it may be torn.
+  /// A process that may open one file more cannot look at the end of a file (getrlimit(2), RLIMIT_NOFILE): it may be
+  /// torn.
   @Test func anEndThatNobodySeesMayBeTorn() async {
     await #expect(processExitsWith: .success) {
       let folder = try JournalFolder()

@@ -12,7 +12,7 @@ struct JournalFilesTests {
 
   private func header(_ at: Moment) -> JournalEvent { JournalEvent(.file(recorder, [.up(target: "a")], nil), at: at) }
 
-  /// What was torn stays, counts as one, and the next line is whole.
+  /// What was torn stays, is counted as one line, and the next line is whole.
   @Test(arguments: [1, 2, 17, 60])
   func aNewRecorderBeginsOnAFreshLine(torn: Int) throws {
     let folder = try JournalFolder()

@@ -43,7 +43,7 @@ final class JournalFolder: Sendable {
   }
 }
 
-/// A moment so many seconds after 2026-11-01T00:00:00Z, with clocks that began a thousand seconds before.
+/// A moment this many seconds after 2026-11-01T00:00:00Z, with clocks that began a thousand seconds before.
 func moment(_ seconds: Double, slept: Double = 0, step: Double = 0) -> Moment {
   let microseconds = Int64(seconds * 1_000_000)
   return Moment(

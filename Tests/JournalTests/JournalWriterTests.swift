@@ -156,7 +156,7 @@ struct JournalWriterTests {
   @Test(arguments: [(1 << 20, true), (5 << 18, false)])
   func aLineHasAMebibyte(count: Int, isRead: Bool) throws {
     let folder = try JournalFolder()
-    // So many bytes before its end.
+    // The line has `count` bytes before its end.
     let short = JournalEvent(.up(target: ""), at: moment(1)).line
     let name = String(repeating: "x", count: count + 1 - short.count)
     let line = String(decoding: short, as: UTF8.self).replacing("\"target\":\"", with: "\"target\":\"" + name)

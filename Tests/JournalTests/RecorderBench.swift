@@ -56,7 +56,7 @@ extension RecorderStateMachine.TargetState {
   }
 }
 
-/// A moment so many microseconds after `moment(0)`.
+/// A moment this many microseconds after `moment(0)`.
 func exactly(_ microseconds: Int64, slept: Int64 = 0, step: Int64 = 0) -> Moment {
   let start = moment(0)
   return Moment(wall: start.wall + microseconds + step, clock: start.clock + microseconds, slept: slept)

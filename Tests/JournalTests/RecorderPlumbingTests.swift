@@ -177,7 +177,7 @@ struct RecorderPlumbingTests {
     #expect(diagnoses.value == [true, false, true])
   }
 
-  /// Whoever stops it waits until the journal is closed, and no longer.
+  /// Stopping it takes until the journal is closed, and no longer.
   @Test func stoppingEndsWithTheRecorder() async throws {
     let folder = try JournalFolder()
     let network = ScriptedNetwork()

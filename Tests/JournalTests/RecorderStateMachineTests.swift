@@ -44,7 +44,7 @@ struct RecorderStateMachineTests {
     for reason in Reachability.Reason.all {
       let layer = OutageLayer(reason: reason.identifier)
       #expect((layer == .unknown) == reason.isDenial, "\(reason)")
-      // Whatever is wrong with a link is a cause, by the same identifier.
+      // Everything that is wrong with a link is a cause, by the same identifier.
       let cause = DiagnosisCause(identifier: reason.identifier)
       if reason.isOfLink { #expect(cause.map(OutageLayer.init) == layer, "\(reason)") }
     }

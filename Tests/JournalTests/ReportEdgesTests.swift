@@ -11,7 +11,7 @@ struct ReportEdgesTests {
   private static let midnight = Int64(
     Calendar.current.startOfDay(for: Date(timeIntervalSince1970: 1_795_600_000)).timeIntervalSince1970)
 
-  /// A page about so many microseconds, of which the first ones were watched.
+  /// A page about `length` microseconds, of which the first `watched` were watched.
   private func page(from hour: Int64, length: Int64, watched: Int64) -> String {
     let start = (Self.midnight + hour * 3_600) * 1_000_000
     var data = ReportData(since: start, until: start + length)

@@ -91,7 +91,7 @@ struct DenialTests {
         var change = NetworkChange()
         network.drain(into: &change)
       }
-      // Only the first failure counts as a change. The next poll is five seconds away or, once, a tenth of a second.
+      // Only the first failure is a change. The next poll is five seconds away or, once, a tenth of a second.
       #expect(network.resynchronisationCount <= 1)
       // The queries are answered nevertheless.
       let query = RouteQuery(.address(try address("198.41.0.4")))

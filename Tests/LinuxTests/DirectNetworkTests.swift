@@ -62,7 +62,7 @@ struct DirectNetworkTests {
     let suspended = Box<Int64>(0)
     try lab.run {
       let network = LinuxNetwork(try EventPoll(), suspended: { suspended.value })
-      // At first every descriptor counts as ready.
+      // At first every descriptor is taken to be ready.
       #expect(!drained(network).touchesNames)
       suspended.value = 3_600_000_000_000
       #expect(!drained(network).touchesNames)

@@ -101,7 +101,7 @@ struct EventPollUseTests {
     arguments: [(1_000_000, 0), (3_000_000, 1)] as [(Int, Int)])
   func aDeadlineIsKept(distance: Int, second: Int) throws {
     let poll = try EventPoll()
-    // No other test has a deadline in so many days.
+    // No other test has a deadline that many days away.
     let expected = distance - 10_000...distance + 3
     #expect(timers(endingIn: expected) == 0)
     // Far away, at an even and at an odd second.

@@ -115,7 +115,7 @@ struct GatewayTests {
   @Test("a packet to a failed gateway has the kernel prefer it again, which nothing announces")
   func aFailedGatewayIsTriedAgain() async throws {
     let lab = try await makeLab()
-    // So many probes that this lasts: one a second.
+    // Enough probes for this to last: one a second.
     try lab.sysctl("ipv6/neigh/v0/mcast_solicit", 1_000)
     try ip("-6 route add default via \(Self.first) metric 100", lab)
     try ip("-6 route add default via \(Self.second) metric 200", lab)

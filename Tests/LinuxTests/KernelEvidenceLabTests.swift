@@ -88,7 +88,7 @@ struct KernelEvidenceLabTests {
     #expect(try evidence(lab, target) { $0.transport = .udp }.rule?.priority == 200)
   }
 
-  /// Beyond so many tables it is not known which rule decides.
+  /// With too many tables it is not known which rule decides.
   @Test func nothingIsSaidOfTooManyTables() async throws {
     let lab = try await network()
     try lab.deleteRoute("default")
@@ -180,7 +180,7 @@ struct KernelEvidenceLabTests {
         "fwmark 1", "fwmark 2/3", "fwmark 0/2", "oif v0", "oif w0", "uidrange 0-0", "uidrange 1-9", "ipproto tcp",
         "ipproto udp", "dport 443", "dport 80-90", "sport 7", "iif lo", "iif v0", "tos 0x10",
       ]
-    // After the routes, since the kernel goes by the rules when it checks a gateway.
+    // After the routes, since the kernel applies the rules when it checks a gateway.
     for table: UInt32 in 100..<112 {
       let chosen = selectors.shuffled(using: &numbers).prefix(Int.random(in: 1...2, using: &numbers))
       // A word that stands twice is an error of ip(8).

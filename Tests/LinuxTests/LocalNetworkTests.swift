@@ -7,7 +7,7 @@ import NetworkLab
 import TestSupport
 import Testing
 
-/// What counts as being attached to a local network.
+/// What it means to be attached to a local network.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct LocalNetworkTests {
   @Test func needsNoRoute() async throws {

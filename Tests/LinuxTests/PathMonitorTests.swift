@@ -115,7 +115,7 @@ struct PathMonitorTests {
     try lab.addRoute("default", via: "fe80::2", dev: "v0", family: .v6)
     let monitors = try LabMonitors.forPaths(lab)
     let path = try await monitors.recordPath()
-    // No answer can reach a link-local address from afar, and the link counts as not set up.
+    // No answer can reach a link-local address from afar, so the link is taken to be not set up.
     try await monitors.expect(path, "no-address: ")
     try lab.addAddress("2001:db8::1/64", "v0")
     try await monitors.expect(path, "no-address: ", "satisfied 6: v0 6")

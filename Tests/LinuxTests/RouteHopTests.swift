@@ -14,7 +14,7 @@ struct RouteHopTests {
 
   private static let target = IPAddress(ipv4: 0xC629_0004)
 
-  /// A network with a link for each word, from index 3 on: wired ones but for the last four.
+  /// A network with a link for each word, from index 3 on: wired ones, except for the last four.
   private func network() throws -> BuiltNetwork {
     var network = BuiltNetwork()
     try network.add(Fields(index: 1, name: "lo", deviceType: .loopback, flags: 0x10049, state: .unknown))

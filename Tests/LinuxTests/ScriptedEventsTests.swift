@@ -12,7 +12,7 @@ import Testing
 /// Announcements that come malformed, cut, from others, or faster than they are read.
 @Suite(.enabled(if: NetworkLab.isAvailable, "needs network namespaces"), .timeLimit(.minutes(5)))
 struct ScriptedEventsTests {
-  /// The datagram of a word: so many messages, then X for less than a message, or L for more than there is room for.
+  /// The datagram of a word: that many messages, then X for less than a message, or L for more than there is room for.
   private static func bytes(_ word: Substring) -> [UInt8] {
     let messages = (0..<(word.first?.wholeNumberValue ?? 0)).flatMap { _ in BuiltMessages.linkBytes(.init()) }
     return messages
@@ -71,7 +71,8 @@ struct ScriptedEventsTests {
       ])
   }
 
-  /// Whoever may not listen to neighbours is told so each time, and may go on without. A local socket has no groups.
+  /// A process that may not listen to neighbours is told so each time, and may go on without. A local socket has no
+  /// groups.
   @Test func whoMayNotListenIsTold() throws {
     let events = try KernelEvents()
     let socket = try ScriptedSocket(inPlaceOf: events.descriptor)

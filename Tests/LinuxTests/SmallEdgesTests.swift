@@ -30,7 +30,7 @@ struct SmallEdgesTests {
       testDescription: "a slash, by index", files: ["NetworkManager/devices/2": "[device]\nmanaged=true\n"],
       name: "a/b", manager: .networkManager),
     Traces(testDescription: "a slash, in a file", files: ["network/ifstate": "a/b=a/b\n"], name: "a/b", manager: nil),
-    // Whoever is listed first manages it; one that leaves it alone does not count.
+    // The program that is listed first manages it; one that leaves it alone does not count.
     Traces(
       testDescription: "NetworkManager before others",
       files: ["NetworkManager/devices/2": "[device]\n", "dhcpcd/eth0.pid": "7\n"], manager: .networkManager),

@@ -58,7 +58,7 @@ struct SuspensionTests {
     let lab = try NetworkLab()
     let clock = Clock()
     try lab.run {
-      // Without a poll each descriptor counts as ready.
+      // Without a poll each descriptor is taken to be ready.
       let network = LinuxNetwork(suspended: { clock.suspended.load(ordering: .relaxed) })
       var before = NetworkChange()
       network.drain(into: &before)

@@ -170,7 +170,7 @@ struct WirelessEdgesTests {
         body(&change)
         return change.touchesUnreachable
       }
-      // All is awaited. At first every descriptor counts as readable.
+      // All is awaited. At first every descriptor is taken to be readable.
       #expect(network.nextPoll == nil && !isTouched { network.drain(into: &$0) })
       Self.tell(file, 3, type: 1)
       #expect(!isTouched { network.drain(into: &$0) }, "nobody has waited for it")

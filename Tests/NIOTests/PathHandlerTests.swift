@@ -43,7 +43,7 @@ struct PathHandlerTests {
     #expect(connection.registry.closed.isEmpty && connection.losses == 0)
   }
 
-  /// As `addHandler` of swift-nio does it: whoever waits on the event loop would wait for ever.
+  /// As `addHandler` of swift-nio does it: code that waits on the event loop would wait for ever.
   @Test func onItsEventLoopTheHandlerIsThereAtOnce() throws {
     let network = ScriptedNetwork()
     let channel = EmbeddedChannel()

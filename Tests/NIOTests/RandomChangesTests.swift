@@ -11,8 +11,8 @@ import TestSupport
 import NIOPosix
 import Testing
 
-/// Whatever happens to the network, no connection is closed that works. An untouched twin, between the same addresses
-/// and asked at the same time, shows whether it does.
+/// No connection that works is closed, no matter what happens to the network. An untouched twin, between the same
+/// addresses and asked at the same time, shows whether it does.
 @Suite(
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(60)))
 struct RandomChangesTests {

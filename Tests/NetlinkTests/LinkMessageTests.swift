@@ -144,7 +144,7 @@ struct LinkMessageTests {
     #expect(try decode(bytes) { .some(LinkMessage($0, in: $1)) } == nil)
   }
 
-  /// Such as IFLA_MTU (4), IFLA_LINKMODE (17) and IFLA_CARRIER (33), of whatever size: they make no message malformed.
+  /// Such as IFLA_MTU (4), IFLA_LINKMODE (17) and IFLA_CARRIER (33), of any size: they make no message malformed.
   @Test(arguments: [4, 17, 33] as [UInt16])
   func whatIsNotReadDoesNotMatter(type: UInt16) throws {
     let bytes = Self.link {

@@ -42,7 +42,7 @@ package final class LabProcess: Sendable {
     try reaper.start()
     // Without this object, whose release kills the process.
     reaper.finish { [pid, ending] in
-      // A signal ends a wait early. Whoever waits for the process hears of an error.
+      // A signal ends a wait early. Code that waits for the process hears of an error.
       while lab_wait_readable(descriptor, -1) == 0 {}
       _ = try? Self.reap(pid, ending)
       lab_close(descriptor)

@@ -35,7 +35,7 @@ package final class NginxServer: Sendable {
   }()
 
   /// Serves / (200, a page), /204, /302 (to another host), /same (to itself), /511, /get-only (405 for HEAD) and, if it
-  /// can, /compressed (the same page, always with gzip). Every other path is not found, but for /large.
+  /// can, /compressed (the same page, always with gzip). Every other path is not found, except /large.
   package init(as identity: SiteIdentity, in lab: NetworkLab) async throws {
     guard let path = Self.path else { throw LabError("nginx is not installed") }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-nginx-\(UUID())")

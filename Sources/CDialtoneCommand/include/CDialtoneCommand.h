@@ -43,7 +43,7 @@ int command_connect_datagram(const void *_Nonnull address, size_t length);
 // and ends the process unless SWIFT_ROOT says where the runtime is. What this process starts is not to inherit that.
 void command_prepare(void);
 
-// Has glibc ask these sources for addresses, such as "files dns", and files alone for everything else, whatever
+// Has glibc ask these sources for addresses, such as "files dns", and files alone for everything else, no matter what
 // nsswitch.conf(5) says. It keeps nothing of the text.
 void command_choose_name_sources(const char *_Nonnull hosts);
 

@@ -79,7 +79,7 @@ struct EngineState {
     return targets.compactMap(\.command) + paths.commands + calls
   }
 
-  /// When the next turn is due, whatever happens.
+  /// When the next turn is due at the latest.
   var deadline: Int64? {
     var deadline = min(timers.next ?? .max, names.deadline ?? .max)
     deadline = min(deadline, source.nextPoll ?? .max)

@@ -6,7 +6,7 @@ enum EngineSubject: Sendable {
   case target(TargetQuestion, StateCell<Reachability>)
   indirect case path(PathConfiguration, StateCell<NetworkPath>)
 
-  /// The cell's identity: a monitor has one cell, whatever it watches.
+  /// The cell's identity: a monitor has one cell, no matter what it watches.
   var identifier: ObjectIdentifier {
     switch self {
     case .target(_, let cell): ObjectIdentifier(cell)

@@ -18,7 +18,7 @@ extension NetworkEngine {
   struct StandIn {
     /// What is to be watched; empty while there is a waiter.
     var watched: [ObjectIdentifier: EngineCommand] = [:]
-    /// By the system's clock, whatever clock the engine has: a waiting thread must be released in any case.
+    /// By the system's clock, even if the engine has another one: a waiting thread must be released in any case.
     var timers = TimerQueue<DeliveryTimer>()
     var nextTry = Int64.min
     /// Whether the thread is to try at once.

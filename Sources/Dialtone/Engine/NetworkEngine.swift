@@ -241,7 +241,7 @@ package final class NetworkEngine: Sendable {
   private func turn(_ waiter: any EventWaiter) -> Bool {
     let outcome = known.opened.withLock { opened -> EngineState.Outcome? in
       let isFirst = opened == nil
-      // First, since whoever starts the threads may hold the other lock for longer than this takes.
+      // First, since the caller that starts the threads may hold the other lock for longer than this takes.
       let open = open(&opened, waiter)
       // Under the engine's lock. Otherwise two threads could perform commands in another order than the posted one.
       var commands = Few<EngineCommand>()

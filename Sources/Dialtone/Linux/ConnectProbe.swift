@@ -49,7 +49,7 @@ final class ConnectProbe {
 
   /// Connects as a program would with a socket that has the destination's source, interface and mark.
   func connect(_ destination: KernelQueries.Destination) -> Outcome {
-    // TCP refuses multicast addresses, whatever the routes are. For them the question is whether a datagram can leave.
+    // TCP refuses multicast addresses with any routes. For them the question is whether a datagram can leave.
     let isDatagram = !isTCPSilent || IPAddress(destination.address).isMulticast
     let transport = isDatagram ? .udp : destination.transport
     let isKeptOne = transport == .tcp || !isTCPSilent

@@ -25,13 +25,13 @@ package final class InterfaceAnnouncements {
   /// What becomes readable with an announcement.
   package var descriptors: [CInt] { [socket.descriptor] + (switches.map { [$0.descriptor] } ?? []) }
 
-  /// Takes all announcements that have come. What they say is not told: an overrun counts as one, too.
+  /// Takes all announcements that have come. What they say is not told: an overrun is treated as one, too.
   package func drain() {
     _ = switches?.read()
     do throws(NetlinkError) {
       while try socket.receive(into: buffer) != .empty {}
     } catch {
-      // Without announcements there is nothing to take; whoever waits looks once its own time has come.
+      // Without announcements there is nothing to take; a waiting caller looks once its own time has come.
     }
   }
 }

@@ -10,12 +10,12 @@ final class KernelEvents {
     .link, .ipv4Address, .ipv6Address, .ipv4Route, .ipv6Route, .ipv4Rule, .ipv6Rule, .ipv4Netconf, .ipv6Netconf,
     .nexthop, .ipv6Prefix, .neighbourDiscoveryOption,
   ]
-  /// More than any announcement needs; a longer one counts as lost.
+  /// More than any announcement needs; a longer one is treated as lost.
   private static let slotSize = 32 * 1024
   /// At most twice this many datagrams are read at a time.
   private static let pairLimit = 2048
-  /// After so many overruns in a row, with nothing between, the socket tells nothing any more. The kernel reports one
-  /// once a burst.
+  /// After this many overruns in a row, with nothing between, the socket is useless: it reports nothing any more. The
+  /// kernel reports one once a burst.
   private static let overrunLimit = 16
 
   private let socket: NetlinkSocket

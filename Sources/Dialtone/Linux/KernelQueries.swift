@@ -77,8 +77,8 @@ final class KernelQueries {
 
   // MARK: Neighbours
 
-  /// Returns whether each of the gateways counts as failed, or `nil` if the kernel does not say. A gateway that is no
-  /// neighbour does not.
+  /// Returns whether each of the gateways is failed, or `nil` if the kernel does not say. A gateway that is no
+  /// neighbour is not.
   func areFailed(_ gateways: [KernelFilter.Gateway]) -> [Bool?] {
     builder.removeAll()
     for gateway in gateways { builder.appendGetNeighbour(gateway.address, interface: gateway.interface) }

@@ -103,7 +103,7 @@ final class LinuxNetwork: NetworkSource {
     synchronise()
   }
 
-  /// Has all descriptors awaited. What has none is polled.
+  /// Makes the poll await every descriptor. What has no descriptor is polled.
   private func awaitEvents() {
     // The configuration of names is not counted here: it says itself whether it has to be polled.
     var isComplete =
@@ -154,7 +154,8 @@ final class LinuxNetwork: NetworkSource {
 
   /// Reads the events of links, addresses and routes, and those of the other descriptors that are ready.
   func drain(into change: inout NetworkChange) {
-    // What has no descriptor in the poll is looked at by `poll(into:)`. Without a poll, everything counts as ready.
+    // What has no descriptor in the poll is looked at by `poll(into:)`. Without a poll, everything is taken to be
+    // ready.
     let ready = poll?.takeReady() ?? .max
     if !readEvents(&change), schedule.announcementsWereLost(at: time.now()) {
       synchronise()

@@ -139,8 +139,8 @@ final class RouteDecision {
     }
     var state = Reachability(status: .reachable, interface: links.interface(link), source: found)
     let kind = links.kind(of: link)
-    // On a wired or Wi-Fi link, link-local addresses are neighbours, whatever route covers them. For multicast and
-    // broadcast addresses, the kernel's reply has the gateway of the default route, which is not used.
+    // On a wired or Wi-Fi link, link-local addresses are neighbours, no matter which route covers them. For multicast
+    // and broadcast addresses, the kernel's reply has the gateway of the default route, which is not used.
     let isNeighbour = target.isLinkLocal && (kind == .wired || kind == .wifi)
     if route.type == .unicast, !isNeighbour, let usedGateway { state.gateway = IPAddress(usedGateway) }
     let isDirect = state.gateway == nil && (isNeighbour || !link.flags.contains(.pointToPoint))

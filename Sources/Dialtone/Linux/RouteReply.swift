@@ -12,7 +12,7 @@ enum RouteReply: Equatable, Sendable, BitwiseCopyable {
   case lost
 }
 
-/// The kernel's two replies for one destination. Each lacks something. The matching route has all hops and their state,
+/// The kernel's two replies for one destination. Each lacks something. The matching route has every hop and its state,
 /// but no source. The plain reply has the source, but only one hop, which a hash chose.
 struct RouteReplies: Equatable, Sendable {
   /// With RTM_F_FIB_MATCH: the route as it is configured.

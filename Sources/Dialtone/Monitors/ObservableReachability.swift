@@ -12,7 +12,7 @@ public import Observation
 /// The object takes each state of its monitor, in order, as soon as the main actor has time. If the monitor gets
 /// another target or is paused, the object becomes `undetermined`. A change that settles comes once it has settled.
 ///
-/// It has all properties of a ``Reachability``, such as `network.isReachable`, and each is observed by itself: a view
+/// It has every property of a ``Reachability``, such as `network.isReachable`, and each is observed by itself: a view
 /// that shows `isReachable` is not drawn again if only the interface changes. An observer of ``current`` sees every
 /// change.
 @MainActor

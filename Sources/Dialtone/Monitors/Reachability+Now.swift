@@ -3,7 +3,7 @@
 
 extension Reachability {
   /// Returns the state of `target` at this moment, asked on the calling thread. As long as there is a monitor, its
-  /// network namespace counts, whatever the thread's own is.
+  /// network namespace counts, even if the thread is in another one.
   ///
   /// ```swift
   /// let state = Reachability.now(.address(IPAddress("192.0.2.1")!))

@@ -9,10 +9,10 @@ extension ReachabilityMonitor {
   /// let answer = try await monitor.retryOnPathChange { try await upload() }
   /// ```
   ///
-  /// The work runs at once, whatever the state. If it throws, the path was lost or changed since that run began, and
-  /// `policy` agrees, this method waits for the path and runs the work again. **So the work may run more than once.**
-  /// Even a failed run may have had an effect: a request may have arrived although its answer did not. Give it work
-  /// that does no harm if it is repeated.
+  /// The work runs at once, in any state. If it throws, the path was lost or changed since that run began, and `policy`
+  /// agrees, this method waits for the path and runs the work again. **So the work may run more than once.** Even a
+  /// failed run may have had an effect: a request may have arrived although its answer did not. Give it work that does
+  /// no harm if it is repeated.
   ///
   /// Each run is judged by itself, after all changes that the kernel made until the failure are taken in:
   /// - The path is **lost** if the target is not reachable over an interface that counts.
@@ -158,7 +158,7 @@ extension ReachabilityMonitor {
 /// policy.shouldRetry = { !($0 is DecodingError) }
 /// ```
 public struct RetryPolicy: Sendable {
-  /// How often the work runs at most, including the first time; less than one counts as one. The default is three.
+  /// How often the work runs at most, including the first time; less than one means one. The default is three.
   public var maximumAttempts = 3
 
   /// How long to wait for the path at most, all waits together; `nil` for as long as it takes. The default is five
@@ -174,6 +174,6 @@ public struct RetryPolicy: Sendable {
   /// called for a `CancellationError`, nor once the task is cancelled: then the work does not run again in any case.
   public var shouldRetry: @Sendable (any Error) -> Bool = { _ in true }
 
-  /// Three attempts, at most five minutes of waiting, whatever the error.
+  /// Three attempts, at most five minutes of waiting, after any error.
   public init() {}
 }

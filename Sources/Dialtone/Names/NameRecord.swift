@@ -40,7 +40,7 @@ final class NameRecord<User: AnyObject> {
   /// How many lookups in a row have found no address.
   private var absences = 0
 
-  /// The least time between the beginnings of two lookups of a name, whatever happens on the network.
+  /// The least time between the beginnings of two lookups of a name, no matter what happens on the network.
   static var minimumSpacing: Int64 { 1_000_000_000 }
   /// How long an answer is used before the name is looked up again.
   static var lifetime: Int64 { 300_000_000_000 }

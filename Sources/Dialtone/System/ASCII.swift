@@ -1,7 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// The characters of ASCII, whatever the locale: in names (RFC 4343), schemes, numbers and fields of HTTP.
+/// The characters of ASCII, in every locale: in names (RFC 4343), schemes, numbers and fields of HTTP.
 package enum ASCII {
   /// Returns the byte, in lower case if it is a letter.
   package static func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
@@ -16,7 +16,7 @@ package enum ASCII {
     return String(decoding: text.utf8.map(folded), as: UTF8.self)
   }
 
-  /// Returns whether the texts are the same but for the case of letters.
+  /// Returns whether the texts are the same, apart from the case of letters.
   package static func areSame(_ one: String, _ other: String) -> Bool {
     one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8) { folded($0) == folded($1) }
   }

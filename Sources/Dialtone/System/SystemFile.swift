@@ -21,7 +21,7 @@ package enum SystemFile {
     try bytes(of: open(path), limit: limit)
   }
 
-  /// Returns what an open file has until its end, whatever it is. Reading a pipe or a terminal may block.
+  /// Returns what an open file of any kind has until its end. Reading a pipe or a terminal may block.
   package static func bytes(of file: borrowing OwnedDescriptor, limit: Int) throws(Failure) -> [UInt8] {
     try bytes(of: file.rawValue, limit: limit)
   }
@@ -71,7 +71,7 @@ package enum SystemFile {
 }
 
 #if os(Linux)
-/// Files of the kernel and of the resolver. Where one cannot be read, it counts as missing from there on.
+/// Files of the kernel and of the resolver. Where one cannot be read, it is treated as missing from there on.
 extension SystemFile {
   /// More than any file of sysfs has, and more than libc's resolver uses.
   package static let limit = 64 * 1024

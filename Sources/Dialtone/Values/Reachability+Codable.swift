@@ -38,7 +38,7 @@ extension Reachability: Codable {
 
   /// Reads what ``encode(to:)`` or the command wrote.
   ///
-  /// A key that is missing counts as `null`, except `status`. Other keys are ignored. A reason that this version does
+  /// A key that is missing is read as `null`, except `status`. Other keys are ignored. A reason that this version does
   /// not know becomes `nil`, and a kind of interface ``InterfaceKind/other``: later versions may have more of both.
   ///
   /// - Throws: `DecodingError` if a text is not of the form that is written.

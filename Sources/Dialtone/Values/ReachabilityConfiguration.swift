@@ -21,7 +21,7 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
 
   /// The port that the packets are sent to, for targets that have none themselves; `nil` for none in particular.
   ///
-  /// Only routing rules look at it (ip-rule(8), `dport`): nothing is sent to it. 0 counts as `nil`.
+  /// Only routing rules look at it (ip-rule(8), `dport`): nothing is sent to it. 0 means `nil`.
   public var port: UInt16?
 
   /// A transport protocol: one of the two that programs connect by.
@@ -35,7 +35,7 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
   /// How long nothing may change before a change is delivered. Zero delivers at once.
   ///
   /// A change is held back until nothing has changed for this long, and at most four times as long after the first
-  /// change. The first state, and ``ReachabilityMonitor/current``, are never held back. A negative time counts as zero.
+  /// change. The first state, and ``ReachabilityMonitor/current``, are never held back. A negative time means zero.
   public var settling: Duration = .zero
 
   /// Whether an IPv4 address without an IPv4 path is tried through the network's NAT64 (RFC 6146), whose prefix the

@@ -76,7 +76,7 @@ extension ReachabilityFlags {
   ///
   /// It says only what concerns a person most. Of several ways, that is in this order: cellular, this machine,
   /// transient, direct. Of several conditions: somebody has to act, traffic, demand. Without `reachable` it is "not
-  /// reachable", whatever else is set. ``description`` leaves nothing out.
+  /// reachable", no matter what else is set. ``description`` leaves nothing out.
   ///
   /// - Parameter translation: The words of another language.
   /// - Returns: The words.

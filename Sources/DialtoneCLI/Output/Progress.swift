@@ -43,8 +43,8 @@ final class Progress: Sendable {
 enum ProgressText {
   /// Such as "waiting for example.com to be reachable: wired (eth0), no carrier, 12 s of 30 s".
   ///
-  /// It is one line, whatever the terminal has room for. Names are cut first, then what was asked for is left out, then
-  /// the names; then the reason is cut at its end. That it waits, and how long, stays.
+  /// It is one line, on a terminal of any width. Names are cut first, then what was asked for is left out, then the
+  /// names; then the reason is cut at its end. That it waits, and how long, stays.
   static func line(
     _ waiting: Waiting, names: ShortenedNames, reason: (Int) -> String?, elapsed: Duration, limit: Duration?,
     columns: Int = 80

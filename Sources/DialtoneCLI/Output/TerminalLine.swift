@@ -16,7 +16,7 @@ struct TerminalLine {
   let look: Style.Look
   /// How many columns the usual statuses have; a longer one moves what follows it, in its line alone.
   let statusColumns: Int
-  /// The first has all of it, and each has less than the one before.
+  /// The first says everything, and each says less than the one before.
   let wordings: [Wording]
 
   /// The fewest columns to which a name is cut.

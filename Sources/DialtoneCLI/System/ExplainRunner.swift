@@ -49,7 +49,7 @@ struct ExplainRunner {
         return result.isTold
       }
       if !isTold { return tellSoFar(result, formatter, elapsed: .nanoseconds(TimeSource.system.now() - start)) }
-      // Whoever reads need not take it.
+      // The reader need not take it.
       _ = isDone.wait(timeout: .now() + Self.timeToPrint)
     }
     Task.detached {

@@ -83,7 +83,7 @@ final class DiagnosisRun: Sendable {
     if inquiry.isCutOff, !inquiry.isKernelDenied { return }
     // One that wants an address was not asked yet.
     async let proxy: Void = isProxyAsked && !hasFound(.proxy) ? ask(.proxy) : ()
-    // Over http, whoever answers may be somebody else.
+    // Over http, the answer may be somebody else's.
     async let portal: Void = subject.url?.isSecure == false ? askPortal() : ()
     async let neighbours: Void = ask(.neighbours)
     async let tunnels: Void = ask(.tunnels)
@@ -99,7 +99,7 @@ final class DiagnosisRun: Sendable {
   }
 
   /// Looks at the kernel once more if nothing has succeeded: a link that has gone since the first look explains why
-  /// nobody has answered, and whoever was suspected meanwhile is innocent.
+  /// nobody has answered. What was suspected meanwhile is not to blame.
   private func lookAtWayAgain() async {
     let openFamilies = inquiry(of: findings.filter { $0.question == .way }).openFamilies
     if isSuccessful || openFamilies.isEmpty || Task.isCancelled { return }

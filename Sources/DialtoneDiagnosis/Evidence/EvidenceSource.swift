@@ -97,7 +97,7 @@ public struct DiagnosisInquiry: Sendable {
     }
   }
 
-  /// Whether a proxy has led to the site, whatever the site said.
+  /// Whether a proxy has led to the site, no matter what the site said.
   var hasProxyDelivered: Bool { findings.proxy(.delivers) != nil }
 
   /// Whether a neighbour of a family is known from before, and nobody has been heard by it since.
@@ -116,7 +116,7 @@ public struct DiagnosisInquiry: Sendable {
   /// Whether each connection took so long that a check, which needs several times that, is slow, too.
   var isSlow: Bool { attempts.compactMap(\.outcome.milliseconds).min().map { $0 >= 700 } ?? false }
 
-  /// How long whoever answered over http took, in milliseconds, if that was long; a portal may be as slow.
+  /// How long an answer over http took, in milliseconds, if that was long; a portal may be as slow.
   var answeredSlowly: Int64? {
     let answers = findings.compactMap { if case .site(let site) = $0 { site.verdict } else { nil } }
     let time = answers.first { !$0.url.isSecure && $0.kind.answerer != nil }?.timings.total

@@ -8,7 +8,7 @@ internal import DialtoneSites
 
 /// Questions about one name to several name servers at the same time, to each by itself. Belongs to one thread.
 struct NameRound {
-  /// When a question is sent again, and when a server that does not answer counts as silent, in milliseconds.
+  /// When a question is sent again, and when a server that does not answer is taken to be silent, in milliseconds.
   static let resends: [Int64] = [0, 1_000, 2_000]
   static let end: Int64 = 3_000
   /// How long a server may take for the question that cannot have an answer, once it has answered the others.
@@ -28,7 +28,7 @@ struct NameRound {
     var open: [UInt16: Kind]
     /// The questions that netfilter has let out.
     var sent: Set<UInt16> = []
-    /// How many datagrams came, whatever is in them.
+    /// How many datagrams came, with any content.
     var receivedCount = 0
   }
 

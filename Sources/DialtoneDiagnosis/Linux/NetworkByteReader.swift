@@ -22,7 +22,7 @@ struct NetworkByteReader: Sendable {
     return rest.prefix(count)
   }
 
-  /// Takes so many bytes away. Returns whether there were as many.
+  /// Takes `count` bytes away. Returns whether there were that many.
   mutating func skip(_ count: Int) -> Bool { bytes(count) != nil }
 
   mutating func uint8() -> UInt8? { rest.popFirst() }

@@ -49,7 +49,7 @@ struct ProxyExchange: Sendable {
         let found = finding(name, outcome)
         return outcome == .delivers ? [found, .site(SiteFinding(verdict, clock: .read()))] : [found]
       }
-      // Whatever it answers, it is there.
+      // Any answer shows that it is there.
       let verdict = try await inquiry.check(SiteURL("http://\(name)/"), timeout: timeout).verdict
       let outcome = outcome(verdict)
       return [finding(name, outcome == .delivers ? .connects : outcome)]

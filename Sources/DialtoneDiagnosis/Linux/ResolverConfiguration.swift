@@ -16,7 +16,7 @@ struct ResolverConfiguration: Equatable, Sendable {
   var servers: [IPAddress]
   /// The domains that are appended to short names.
   var searchDomains: [String] = []
-  /// A name with at least so many dots is first asked for as it is.
+  /// A name with at least this many dots is first asked for as it is.
   var dots = 1
   /// Such as `single-request-reopen` (each question has a socket of its own, for servers that answer one of a socket)
   /// and `no-aaaa` (glibc 2.36: no IPv6 address is asked for).
@@ -32,8 +32,8 @@ struct ResolverConfiguration: Equatable, Sendable {
   /// Whether this user may not read resolv.conf(5), so that programs ask this machine (resolver(3)).
   private(set) var isForbidden = false
 
-  /// Reads the files. One that cannot be read counts as empty, and a source that is not installed is passed over, as
-  /// libc does.
+  /// Reads the files. One that cannot be read is treated as empty, and a source that is not installed is passed over,
+  /// as libc does.
   init() {
     self.init(resolver: Self.text("/etc/resolv.conf"), switching: Self.text("/etc/nsswitch.conf"))
     hosts = HostsFile()

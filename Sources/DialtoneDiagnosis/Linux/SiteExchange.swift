@@ -135,7 +135,7 @@ struct SiteExchange: Sendable {
     return needed
   }
 
-  /// Makes so many usual checks at the same time.
+  /// Makes `count` usual checks at the same time.
   private func tryUsual(_ url: SiteURL, count: Int, timeout: Duration, _ finding: inout SiteFinding) async throws {
     try await withThrowingTaskGroup(of: CheckOutcome.self) { group in
       for _ in 0..<count { group.addTask { try await inquiry.check(url, timeout: timeout) } }

@@ -29,7 +29,7 @@ struct StreamTrial {
     case .end, .reset: return .reset
     case .silence: return patience.isOver ? nil : progress?.isUnsent == true ? .held : .silent
     }
-    // Whatever a server says to a large one, it has arrived.
+    // Any answer to a large one shows that it has arrived.
     let large = ask(padding: Self.padding, limit)
     if large != .silence { return large == .reset ? .reset : .answered }
     return patience.isOver ? nil : progress?.isUnacknowledged == true ? .largeVanishes : .answered

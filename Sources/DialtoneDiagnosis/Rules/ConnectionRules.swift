@@ -172,7 +172,7 @@ enum BeyondMeaning: Hashable, Sendable {
   case routerSays(NetworkStatement)
   /// This machine lets no question out.
   case forbidden
-  /// Nothing beyond answers, whoever was asked.
+  /// Nothing beyond answers, no matter what was asked.
   case nothing
   case tunnelSilent(String)
   /// The root servers do not answer, and others beyond the router do: a filter of questions may be why.
@@ -221,7 +221,7 @@ enum BeyondRules {
     _ finding: BeyondFinding, _ context: Reading.Context
   ) -> (BeyondMeaning, DiagnosisStep.Outcome, DiagnosisCause?) {
     if let answer = finding.questions.first(where: { $0.outcome == .answer }) {
-      // Whoever says so is on the way: it has not come to its target.
+      // Something on the way says so: the packet has not come to its target.
       if let stop = finding.stopsSites {
         let cause: DiagnosisCause =
           switch stop {
@@ -248,7 +248,8 @@ enum BeyondRules {
     }
     if let (statement, target) = refusal(finding) {
       let cause = ConnectionRules.cause(of: statement, from: target)
-      // A filter of port 53 alone is no fault of what was asked for, whatever it says: connections get beyond it.
+      // A filter of port 53 alone is no fault of what was asked for, no matter what the filter says: connections get
+      // beyond it.
       let leadsOn = finding.trace.map { if case .leadsOn = $0 { true } else { false } }
       let isBlamed =
         !context.hasAnswerFromBeyond && leadsOn != true

@@ -85,7 +85,7 @@ enum NameRules {
     let servers = finding.servers
     let silent = servers.filter(\.isSilent)
     if finding.isRootOnly {
-      // The root exists: whoever denies it knows no name.
+      // The root exists: a server that denies it knows no name.
       if servers.contains(where: { $0.hasAnswered && !$0.saysNo && $0.ipv4?.code != .nameError }) {
         return silent.first.map { (.oneServerSilent($0.address), .doubtful, .nameServerSilent) }
           ?? (.serversAnswer, .ok, nil)

@@ -144,7 +144,7 @@ struct Reading: Hashable, Sendable {
     }
 
     private mutating func note(_ connection: ConnectionFinding) {
-      // What came in to this machine came from beyond, whatever became of it here.
+      // What came in to this machine came from beyond, no matter what became of it here.
       if connection.attempts.contains(where: { $0.sight?.hasReturned == true }) { hasAnswerFromBeyond = true }
       let isAccepted = connection.attempts.contains(where: \.isAccepted)
       if isAccepted { connected.insert(connection.family) }

@@ -16,7 +16,7 @@ enum SiteMeaning: Hashable, Sendable {
   case lossy(Int)
   /// It took a connection before, and none for the exchange.
   case unconnected
-  /// It takes connections, and packets vanish on them, whatever their size.
+  /// It takes connections, and packets of any size vanish on them.
   case swallowed
   /// The same, before they have left this machine.
   case held

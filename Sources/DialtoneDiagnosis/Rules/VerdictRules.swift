@@ -63,7 +63,7 @@ struct VerdictRules {
   private var conclusion: Conclusion {
     if findings.isEmpty { return .unknown(.nothingFound) }
     if let success { return conclude(success) }
-    // A portal that answers in others' place explains whatever lies behind it.
+    // A portal that answers in others' place explains everything behind it.
     let portal = readings.first { $0.kind == .portal && $0.isFault }
     if let portal, let charge = portal.charge { return .wrong(charge, Conclusion.Ground(reading: portal)) }
     let broken = brokenFamily
@@ -88,7 +88,7 @@ struct VerdictRules {
         return .wrong(Charge(.familyBroken, nil), Conclusion.Ground(reading: beyond, brokenFamily: family))
       }
       if var charge = first.charge {
-        // Whoever should have led on to the Internet is not there.
+        // The router that should have led on to the Internet is not there.
         if goal == .internet, charge.cause == .hostAbsent { charge = Charge(.gatewaySilent, nil) }
         return .wrong(
           isContradicted(first) ? charge.inDoubt : charge,
@@ -127,7 +127,7 @@ struct VerdictRules {
     guard let first else { return lost.map { .unknown(.doubt($0)) } ?? .works(success) }
     var ground = Conclusion.Ground(reading: first.reading, success: success)
     if first.charge.cause == .familyBroken { ground.brokenFamily = first.family }
-    // What this machine's own kernel or files say is so, whatever else succeeds; all else is in doubt.
+    // What this machine's own kernel or files say is so, even if something else succeeds. All else is in doubt.
     let isOwn = first.reading.kind == .proxy || first.charge.cause == .familyBroken
     return .wrong(isOwn ? first.charge : first.charge.inDoubt, ground)
   }
@@ -147,7 +147,7 @@ struct VerdictRules {
     case .name(.nobodysByHosts), .name(.nobodysByServer): true
     // A service of this machine may listen at one of its addresses alone: programs try the other one at once.
     case .connection(.refused, _): reading.finding.connection?.isOwn == true
-    // If a certificate proves who answered, it was the site, whatever lies on the way.
+    // If a certificate proves who answered, it was the site, no matter what lies on the way.
     default: isProven && [.nameHijacked, .captivePortal].contains(reading.charge?.cause)
     }
   }
@@ -188,7 +188,7 @@ struct VerdictRules {
     guard case .kernel(let kernel) = reading.finding else { return false }
     switch kernel.result {
     case .address(.missing), .address(.linkLocal), .route(.missing), .link(.missing), .source(.missing): return true
-    // Whatever that link is like: nothing of the family has ever been set up.
+    // The link doesn't matter: nothing of the family has ever been set up.
     case .link(.fails), .link(.failsAmongOthers):
       return kernel.evidence.map { $0.route == nil && !$0.addresses.contains(where: \.isUsable) } ?? false
     default: return false

@@ -202,7 +202,7 @@ package struct Prober: Sendable {
       if reason == nil, hasTLS ? module.failsWithTLS : module.failsWithoutTLS { reason = hasTLS ? "tls" : "no-tls" }
       result.succeeded = reason == nil
       guard let reason else { return end(ProbeResult.Verdict(kind: .available), words) }
-      // A portal is told as one, whatever else is not as it should be. A page that was not asked for is none.
+      // A portal is told as one, even if something else is not as it should be. A page that was not asked for is none.
       let isPortal = found.kind == .captivePortal && (details.redirect != nil || status == 511)
       end(ProbeResult.Verdict(kind: isPortal ? .captivePortal : .unexpectedResponse, reason: reason), words)
     }

@@ -17,7 +17,7 @@ package struct ProbeRequest: Sendable {
   package let target: String
   package let url: SiteURL
   package var timeout: Duration
-  /// The name in the Host field, and in TLS, whatever the target is called.
+  /// The name in the Host field, and in TLS, even if the target has another one.
   package var hostName: HostName?
   package var isDebug = false
 

@@ -102,7 +102,7 @@ package struct RegularExpression: Sendable {
         if try reach(state + 1, between: character, next) { return true }
       }
       budget -= former.count
-      // A program of the greatest size needs some 50 ms for so many.
+      // A program of the greatest size needs some 50 ms for this many rounds.
       if round & 0x3FF == 0, isOver() { throw TooCostly() }
       return false
     }

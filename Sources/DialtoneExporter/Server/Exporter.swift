@@ -7,7 +7,7 @@ internal import Dispatch
 internal import NIOCore
 internal import NIOPosix
 
-/// What an exporter answers, whoever asks: `/probe`, `/metrics` and a page for people.
+/// What an exporter answers to any client: `/probe`, `/metrics` and a page for people.
 ///
 /// Invariant: as many probes run at a time as a machine can have checks. Up to 512 others wait, in their order, for at
 /// most half of their time; what comes beyond is refused at once. No request has a file read. A request, its answer and
@@ -167,8 +167,8 @@ package final class Exporter: Sendable {
     return request
   }
 
-  /// Has the next probes trust what the modules' files have in them by now; no request has them read. Returns why one
-  /// cannot be read, which counts as it was.
+  /// Has the next probes trust what the modules' files have in them by now; no request has them read. If a file cannot
+  /// be read, what was read before stays in use, and the reason is returned.
   package func readTrust(file: (String) throws -> String) -> String? {
     var new = modules.withLock { $0.configuration }
     let failure = new.readTrust(file: file)

@@ -26,8 +26,8 @@ extension ExporterConfiguration {
     self.init(modules: modules)
   }
 
-  /// Reads the files of `ca_file` anew: they are replaced before their certificates end. One that cannot be read counts
-  /// as it was. Returns why it cannot.
+  /// Reads the files of `ca_file` anew: they are replaced before their certificates end. If one cannot be read, what
+  /// was read before stays in use, and the reason is returned.
   mutating func readTrust(file: (String) throws -> String) -> String? {
     var failure: String?
     for (name, module) in modules {
@@ -66,7 +66,7 @@ private struct ModuleReader {
       case "http" where prober == .http:
         let entries = try value.entries()
         for (key, value) in entries { try readHTTP(key, value, into: &module) }
-        // The older key counts if both are there, in whatever order.
+        // The older key counts if both are there, in either order.
         if let older = entries.first(where: { $0.key.text == "no_follow_redirects" }) {
           module.followsRedirects = try !older.value.boolean(older.key.text)
         }

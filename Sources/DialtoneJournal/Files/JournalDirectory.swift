@@ -114,7 +114,7 @@ extension JournalDirectory {
   }
 
   private static func user(_ variable: (String) -> String?) -> String? {
-    // A relative path counts as none, says the specification.
+    // A relative path is to be ignored, says the specification.
     if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/dialtone" }
     return variable("HOME").map { "\($0)/.local/state/dialtone" }
   }

@@ -191,7 +191,7 @@ package struct JournalWriter: ~Copyable {
 
   private mutating func append(_ line: borrowing Line) throws(SystemError) {
     guard let file else { throw SystemError(directory.path, errno: EBADF) }
-    // A line that somebody else has torn stays, and counts as one that cannot be read.
+    // A line that somebody else has torn stays, and is counted among those that cannot be read.
     let bytes = isTorn ? [0x0A] + line.bytes : line.bytes
     var written = 0
     while written < bytes.count {

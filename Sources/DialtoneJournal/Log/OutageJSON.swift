@@ -78,7 +78,7 @@ package enum OutageJSON {
     }
   }
 
-  /// A number with so many digits behind the point, rounded down, so that 100 means all.
+  /// A number with this many digits behind the point, rounded down, so that 100 means all.
   package static func decimals(_ number: Double, _ digits: Int) -> String {
     var scale: Double = 1
     for _ in 0..<digits { scale *= 10 }

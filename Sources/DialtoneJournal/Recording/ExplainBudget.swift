@@ -26,6 +26,7 @@ package struct ExplainBudget: Sendable {
     if starts.count > Self.limit { starts.removeFirst() }
   }
 
-  /// How long an outage that was explained so many times waits for the next one: a minute, two, four, at most an hour.
+  /// How long an outage that was explained `count` times waits for the next explanation: a minute, two, four, at most
+  /// an hour.
   package static func pause(after count: Int) -> Int64 { min(hour, minute << Int64(min(max(count, 1) - 1, 6))) }
 }

@@ -62,7 +62,7 @@ package final class Recorder: Sendable {
   private let configuration: Configuration
   private let targets: [RecordedTarget]
   private let wait: RecorderWait
-  /// When a letter came counts, whatever the thread is busy with then, such as a slow disk.
+  /// When a letter came counts, even if the thread is busy with something else then, such as a slow disk.
   private let inbox = Lock<[(letter: Letter, at: Moment)]>([])
   private let counts = Lock(JournalWriter.Counts())
   private let isDone = DispatchSemaphore(value: 0)

@@ -23,7 +23,7 @@ final class RecorderWait: Sendable {
   /// For any thread. It can hardly fail (eventfd(2)), and then a wake-up is pending.
   func wake() { _ = eventfd_write(event.rawValue, 1) }
 
-  /// Waits, for so many microseconds at most.
+  /// Waits for at most `limit` microseconds.
   func wait(atMost limit: Int64) {
     var descriptors = [
       pollfd(fd: event.rawValue, events: Int16(POLLIN), revents: 0),

@@ -34,9 +34,9 @@ package struct JournalEvent: Equatable, Sendable {
     case end(OpenOutage, how: String, isWaking: Bool)
     /// Packets leave by another way.
     case path(NetworkSummary)
-    /// The machine was suspended for so many microseconds until now.
+    /// The machine was suspended until now, for this many microseconds.
     case sleep(Int64)
-    /// The wall clock was set, by so many microseconds.
+    /// The wall clock was set, by this many microseconds.
     case clock(Int64)
   }
 

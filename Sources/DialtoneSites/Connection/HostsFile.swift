@@ -7,7 +7,7 @@ package import Dialtone
 package struct HostsFile: Equatable, Sendable {
   private let text: String
 
-  /// Reads the system's file, which filters of advertising make long. One that cannot be read counts as empty.
+  /// Reads the system's file, which filters of advertising make long. One that cannot be read is treated as empty.
   package init() {
     do throws(SystemFile.Failure) {
       self.init(String(decoding: try SystemFile.bytes(at: "/etc/hosts", limit: 16 << 20), as: UTF8.self))

@@ -32,7 +32,7 @@ public struct SiteEnvironment: Sendable {
   ///   - maximumChecks: How many checks may be under way at a time.
   ///   - random: Numbers from 0 up to 1, for jitter.
   ///   - names: What looks names up.
-  ///   - alternativeNames: Further names that an interface goes by.
+  ///   - alternativeNames: Further names of an interface.
   ///   - perform: What monitors do in place of a check.
   package init(
     reachability: ReachabilityEnvironment = .system, group: (any EventLoopGroup)? = nil, maximumChecks: Int = 256,

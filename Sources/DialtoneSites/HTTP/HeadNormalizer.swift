@@ -199,7 +199,7 @@ struct HeadNormalizer {
   private static func isValueCharacter(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 }
 
-/// The fields of a head whose values decide something, whatever bytes are in them.
+/// The fields of a head whose values decide something, with any bytes in them.
 struct DecidingFields: Equatable {
   /// The values of Location.
   private(set) var locations: [String] = []

@@ -16,8 +16,8 @@ extension SiteGroup {
     ///
     /// - Parameters:
     ///   - verdicts: The verdict on each site.
-    ///   - quorum: How many sites have to be available. What a group could not have counts as the nearest number that
-    ///     it could: from 1 to the number of sites.
+    ///   - quorum: How many sites have to be available. A number that a group could not have becomes the nearest one
+    ///     that it could have: from 1 to the number of sites.
     public init(_ verdicts: [SiteVerdict], quorum: Int) {
       self.verdicts = verdicts
       self.quorum = max(1, min(quorum, verdicts.count))

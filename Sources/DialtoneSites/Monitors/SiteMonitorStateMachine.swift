@@ -5,10 +5,10 @@ internal import Dialtone
 
 /// When a site is checked, and which verdicts receivers are told of. Pure: event in, actions out.
 ///
-/// Invariants: no check is under way without a path. The loss of the path is told at once, whatever is under way. An
-/// available site is told to be lost only after several failures in a row (`failuresBeforeLoss`); so is one that fails
-/// when its path has just come. However often a working path changes, checks come to their end and failures are
-/// counted. A check whose number is not the present one's changes nothing.
+/// Invariants: no check is under way without a path. The loss of the path is told at once, even while something is
+/// under way. An available site is told to be lost only after several failures in a row (`failuresBeforeLoss`); so is
+/// one that fails when its path has just come. However often a working path changes, checks come to their end and
+/// failures are counted. A check whose number is not the present one's changes nothing.
 struct SiteMonitorStateMachine {
   enum Action: Equatable {
     /// Begin a check with this number, which its end carries.
@@ -214,7 +214,7 @@ struct SiteMonitorStateMachine {
   }
 
   /// Whether no check has come to its end for half of the time that a check may take. Then the one under way may
-  /// finish, whatever the path does. Otherwise a path that changes faster than that would hide how the site is.
+  /// finish, no matter what the path does. Otherwise a path that changes faster than that would hide how the site is.
   private func isLongUnderWay(_ now: Int64) -> Bool {
     guard let checkingSince else { return false }
     return now - checkingSince >= configuration.check.timeout.nanosecondsClamped / 2

@@ -100,7 +100,7 @@ extension CheckStateMachine {
     return [.readBody]
   }
 
-  /// Whether the body is read, whatever the head says.
+  /// Whether the body is read, no matter what the head says.
   private func isInspected(_ head: VerdictRules.Head) -> Bool {
     guard let inspection, head.method == .get else { return false }
     let isFollowed = [301, 302, 303, 307, 308].contains(head.status) && head.locations.contains { !$0.isEmpty }

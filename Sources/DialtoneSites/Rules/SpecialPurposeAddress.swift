@@ -8,7 +8,7 @@ extension IPAddress {
   ///
   /// The IANA special-purpose address registries (RFC 6890) do not list such an address, or list it as globally
   /// reachable. It is neither multicast (RFC 5771, RFC 4291) nor site-local (RFC 3879). An IPv4 address inside an IPv6
-  /// one counts as itself (RFC 4291, 2.5.5; RFC 6052).
+  /// one is judged as itself (RFC 4291, 2.5.5; RFC 6052).
   package var isPublic: Bool {
     let address = embeddedIPv4 ?? unmapped
     if address.isMulticast { return false }

@@ -3,7 +3,7 @@
 
 package import Dialtone
 
-/// Which addresses a check may connect to, whatever a name leads to: for programs that check what strangers name.
+/// Which addresses a check may connect to, even if a name leads to others: for programs that check what strangers name.
 package struct AddressAdmission: Hashable, Sendable {
   /// Addresses whose first bits are the same.
   package struct Network: Hashable, Sendable {

@@ -33,7 +33,7 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   public var family: IPAddress.Family?
 
   /// Whether a check also uses a path that requires a connection, if traffic or a demand makes it and nobody has to
-  /// act, as over a dormant link. If this is not set, such a path counts as none.
+  /// act, as over a dormant link. If this is not set, such a path is treated as no path.
   public var acceptsConnectionOnDemand = false
 
   /// Who may vouch for the site's certificate.
@@ -47,7 +47,7 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// Whether a proxy may be asked in the site's place.
   public var proxy: SiteProxy = .direct
 
-  /// Whether a name that leads to no public address counts as intercepted. An address is public unless the IANA
+  /// Whether a name that leads to no public address is treated as intercepted. An address is public unless the IANA
   /// special-purpose address registries (RFC 6890) say that it is not globally reachable, or it is multicast. Literal
   /// addresses are exempt, and so are sites behind a proxy, whose names the proxy looks up.
   public var requiresPublicAddress = false
@@ -62,7 +62,7 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// What the name leads to, in the order in which to try it; empty if that is to be looked up.
   package var addresses: [IPAddress] = []
 
-  /// The proxy that is asked, whatever ``proxy`` says.
+  /// The proxy that is asked, regardless of ``proxy``.
   package var proxyServer: ProxyServer?
 
   /// Whether HTTP/2 is offered at once: what it is asked by is the site's choice. Else only a site that takes nothing

@@ -14,7 +14,7 @@ public struct SiteProxy: Hashable, Sendable {
 
   private init(_ storage: Storage) { self.storage = storage }
 
-  /// The site itself is asked, whatever the environment says.
+  /// The site itself is asked, regardless of the environment.
   public static let direct = SiteProxy(.direct)
 
   /// The proxies in the environment variables `http_proxy` and `https_proxy` are asked, except for hosts in `no_proxy`.

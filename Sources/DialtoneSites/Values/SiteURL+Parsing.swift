@@ -138,7 +138,7 @@ extension SiteURL {
     return target
   }
 
-  /// Printable ASCII except what RFC 3986 allows nowhere in a URL. A percent sign stays, whatever follows it.
+  /// Printable ASCII except what RFC 3986 allows nowhere in a URL. A percent sign stays, no matter what follows it.
   private static func isSendable(_ byte: UInt8) -> Bool {
     guard (0x21...0x7E).contains(byte) else { return false }
     switch byte {

@@ -87,7 +87,7 @@ struct ReachabilityCycleTests {
       return try await group.reduce(into: []) { $0 += $1 }
     }
     #expect(traces.count == 1_000)
-    // The queue or the engine may hold a target for the moment of a turn, but for no longer.
+    // The queue or the engine may hold a target for the moment of a turn, and no longer.
     try await eventually("every target is gone") { traces.allSatisfy { $0.target == nil } }
     try await eventually("every context is released") { Info.count.load(ordering: .relaxed) == 0 }
   }

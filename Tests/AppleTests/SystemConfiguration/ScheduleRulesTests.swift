@@ -9,7 +9,7 @@ import Testing
 
 @testable import DialtoneSystemConfiguration
 
-/// What a target counts as told, and in which places it is.
+/// What a target treats as told, and in which places it is.
 @Suite(.timeLimit(.minutes(5)))
 struct ScheduleRulesTests {
   private let queue = DispatchQueue(label: "schedule-rules")

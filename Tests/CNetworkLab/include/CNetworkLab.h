@@ -80,8 +80,8 @@ int lab_netlink_send_to(int fd, uint32_t port, const uint8_t *bytes, size_t leng
 /// The index of an interface in the namespace of the socket.
 int lab_interface_index(int fd, const char *name);
 
-/// Waits until the interface, which is in the namespace of this thread, counts as running: the kernel looks at the
-/// carrier of a link that comes up a moment later (netdevice(7), IFF_RUNNING).
+/// Waits until the kernel says that the interface, which is in the namespace of this thread, is running: the kernel
+/// looks at the carrier of a link that comes up a moment later (netdevice(7), IFF_RUNNING).
 int lab_wait_until_running(const char *name);
 
 // connect.c

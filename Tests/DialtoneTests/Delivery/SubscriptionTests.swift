@@ -85,7 +85,7 @@ struct SubscriptionTests {
     try await eventually("it has ended") { registration.hasEnded }
   }
 
-  /// Whoever is cancelled before it waits is told nothing, though there would be something to tell.
+  /// A task that is cancelled before it waits is told nothing, though there would be something to tell.
   @Test func aCancelledTaskIsNotGivenTheStateThatIsThere() async throws {
     let network = scriptedNetwork()
     network.set(.wifi)

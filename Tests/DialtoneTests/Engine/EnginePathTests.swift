@@ -19,7 +19,7 @@ struct EnginePathTests {
     NetworkInterest(destinations: addresses, includesNames: true)
   }
 
-  /// What was asked, in order, but for the addresses of one question.
+  /// What was asked, in order, except for the addresses of one question.
   private var calls: [TurnSource.Call] {
     source.calls.map { call in
       if case .ask(let addresses) = call { .ask(addresses.sorted { $0.bits < $1.bits }) } else { call }

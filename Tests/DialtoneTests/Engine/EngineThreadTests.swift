@@ -97,7 +97,7 @@ struct EngineThreadTests {
 
   enum Call: CaseIterable { case post, wake, deliver }
 
-  /// Its threads sleep on and learn nothing of the loss: whoever wants to wake one sees it.
+  /// Its threads sleep on and learn nothing of the loss: a thread that wants to wake one sees it.
   @Test(arguments: Call.allCases)
   func whoWakesNobodyReplacesTheWaiter(call: Call) async throws {
     let (engine, cell) = try await resting()
@@ -159,7 +159,7 @@ struct EngineThreadTests {
     try await eventually("it keeps the time") { fired.value == 1 }
     try await eventually("the last handler has run") { ran.value == 1 }
     try await eventually("it has ended") { !hasThread(engine) }
-    // Without it, whoever wakes the engine tries to get a waiter by itself.
+    // Without it, the thread that wakes the engine tries to get a waiter by itself.
     lab.areOut.value = false
     engine.wake()
     #expect(lab.count == 1 && engine.control.withLock { $0.waiter != nil })
@@ -204,7 +204,7 @@ struct EngineThreadTests {
     let caller = Thread.current
     engine.wake()
     try await eventually("it tries") { lab.attempts.count == 2 }
-    #expect(lab.attempts.last != caller, "whoever wakes an engine does not wait for the system")
+    #expect(lab.attempts.last != caller, "the thread that wakes an engine does not wait for the system")
     try await deliver(engine)
     #expect(lab.attempts.count == 2)
     withExtendedLifetime(engine) {}

@@ -178,7 +178,7 @@ struct EngineTurnTests {
       lab.state.setDeadline(waiter)
     }
     #expect(waiter.deadlines.all == [5, 6, nil])
-    // Whoever moves the clock of a test wakes the threads.
+    // Moving the clock of a test wakes the threads.
     let still = NotingWaiter()
     self.lab.source.nextPoll = 5
     self.lab.state.setDeadline(still)

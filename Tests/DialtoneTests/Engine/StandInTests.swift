@@ -65,7 +65,7 @@ struct StandInTests {
     #expect(watched() == 2 && other.current.isUndetermined(.outOfDescriptors))
   }
 
-  /// Whatever was noted goes over to the threads that there are now.
+  /// Everything that was noted goes over to the threads that there are now.
   @Test func anotherMonitorHasItTryAgain() async throws {
     let fired = Counter()
     monitor.engine.post(.schedule(DeliveryTimer(at: now + hour, { fired.add() })))

@@ -36,7 +36,7 @@ struct WaiterLossTests {
     reception.cancel()
   }
 
-  /// Both threads, and whoever wakes one, may find the same waiter lost, one after another.
+  /// Both threads, and the thread that wakes one, may find the same waiter lost, one after another.
   @Test func whoFindsTheLossLaterHarmsNothing() async throws {
     let monitor = network.monitor()
     try await monitor.waitUntilReachable()

@@ -9,7 +9,8 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Whatever a child of fork(2) calls first, its own engine watches from then on, and calls the handlers from before.
+/// From the first call of a child of fork(2) on, whichever it is, its own engine watches, and calls the handlers from
+/// before.
 @Suite(
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
   .timeLimit(.minutes(5)), .threadsApart)

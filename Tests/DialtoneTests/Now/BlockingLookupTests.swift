@@ -54,7 +54,7 @@ struct BlockingLookupTests {
     #expect(try await state.isVia("wlan0"))
   }
 
-  /// The timeout goes by the system's clock: the environment's clock stands still here.
+  /// The system's clock measures the timeout: the environment's clock stands still here.
   @Test(arguments: [Duration.zero, .milliseconds(50)] + Duration.negative)
   func letsTheThreadGoAtItsDeadlineWhateverHangs(timeout: Duration) async throws {
     let lab = NameLab()

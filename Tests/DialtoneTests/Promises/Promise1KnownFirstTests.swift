@@ -6,7 +6,7 @@ import DialtoneTesting
 import TestSupport
 import Testing
 
-/// Promise 1: nothing is delivered before it is known. Undetermined counts as known if it has a reason. A later fall to
+/// Promise 1: nothing is delivered before it is known. Undetermined is known if it has a reason. A later fall to
 /// undetermined is delivered.
 @Suite(.timeLimit(.minutes(5)))
 struct Promise1KnownFirstTests {

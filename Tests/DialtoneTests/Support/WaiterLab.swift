@@ -78,7 +78,7 @@ final class HeldWaiter: EventWaiter {
     return !state.isLost
   }
 
-  /// From now on, whoever is woken sleeps on.
+  /// From now on, a thread that is woken sleeps on.
   func hold() { content.withLock { $0.isHeld = true } }
 
   /// From now on, nobody can be woken here.

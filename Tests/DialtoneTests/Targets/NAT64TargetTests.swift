@@ -117,7 +117,7 @@ struct NAT64TargetTests {
     try await log.wait("by IPv4") { $0.isVia("eth0") }
     #expect(log.last?.destination == Self.literal)
     network.set(.unreachable(), for: Self.literal)
-    // The prefix was asked for less than a second ago, but for a target that is gone.
+    // The prefix was asked for less than a second ago, although for a target that is gone.
     try await log.wait("through the translator again") { $0.isVia("wwan0") }
     token.cancel()
   }

@@ -225,7 +225,7 @@ struct WhenDeterminedTests {
     let monitor = network.monitor(try .host("name.example"))
     let ticking = network.clock.ticking()
     let error = await #expect(throws: ReachabilityError.self) {
-      // This is less than the time after which a lookup that hangs counts as a reason.
+      // This is less than the time after which a lookup that hangs is a reason.
       try await monitor.waitUntilDetermined(timeout: .seconds(5))
     }
     ticking.cancel()

@@ -90,7 +90,7 @@ struct CheckSocketTests {
 
   // MARK: What the kernel knows of a connection
 
-  /// It is asked once a check has failed, and by whoever reads only beginnings. Loopback loses nothing.
+  /// It is asked once a check has failed, and by a check that reads only beginnings. Loopback loses nothing.
   @Test(
     arguments: [
       (false, nil, false), (false, false, false), (false, true, true), (true, nil, true), (true, false, true),
@@ -107,7 +107,7 @@ struct CheckSocketTests {
     let outcome = try await SiteEnvironment.system.provider.inspect(server.url(.plain), configuration)
     #expect(outcome.verdict.kind == (fails ? .failed : .available), "\(outcome.verdict)")
     let progress = outcome.details.progress
-    // Whoever has closed may be gone already, after a whole answer.
+    // A site that has closed may be gone already, after a whole answer.
     if fails || !isAsked { #expect((progress != nil) == isAsked) }
     if let progress { #expect(!progress.hasGap && !progress.isUnacknowledged) }
   }

@@ -56,7 +56,7 @@ struct SharedLookupTests {
     #expect(lab.heard.value == ["a asks 192.0.2.53"])
     _ = lab.ask("b")
     #expect(lab.heard.value.last == "b asks 192.0.2.53", "it has begun")
-    // Whoever leaves hears nothing more, and the others do.
+    // A caller that leaves hears nothing more; the others do.
     let leaving = lab.ask("c")
     leaving.cancel()
     leaving.cancel()

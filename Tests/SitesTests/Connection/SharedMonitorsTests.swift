@@ -20,7 +20,7 @@ struct SharedMonitorsTests {
     let first = monitors.path(to: target, ReachabilityConfiguration())
     var others = [monitors.path(to: target, ReachabilityConfiguration())]
     #expect(others[0].monitor === first.monitor)
-    // As long as one of them holds it, whoever comes gets the same.
+    // As long as one of them holds it, each newcomer gets the same.
     for _ in 0..<3 {
       others.removeAll()
       others.append(monitors.path(to: target, ReachabilityConfiguration()))

@@ -149,7 +149,8 @@ struct AdviceEdgesTests {
     #expect(Self.advice(silent)?.hasPrefix("Ask who runs the target whether it is on") == true)
   }
 
-  /// Whoever stops sites on the way is asked about the network; whoever stops the target about the target.
+  /// If something stops sites on the way, the advice is about the network; if something stops the target, about the
+  /// target.
   @Test(
     arguments: [
       (.silent, "Ask who runs the target whether it is on, and whether a firewall there drops packets."),

@@ -49,7 +49,7 @@ extension DiagnosisSocketTests {
     withExtendedLifetime(closed) {}
   }
 
-  /// arp(7): a neighbour that was asked for in vain is FAILED, and INCOMPLETE before.
+  /// arp(7): a neighbour that was asked for and did not answer is FAILED, and INCOMPLETE before.
   @Test func aNeighbourThatNobodyAskedForIsNotLost() throws {
     let witness = try KernelWitness()
     let target = NearestCauseTests.target
@@ -189,7 +189,7 @@ extension DiagnosisSocketTests {
     let waited = TimeSource.system.now()
     let elapsed = connector.elapsed
     let end = TimeSource.system.now()
-    // In between, whatever the machine does besides.
+    // In between, no matter what else the machine does.
     #expect(elapsed >= (waited - begun) / 1_000_000 && elapsed <= (end - before) / 1_000_000)
     guard case .accepted(let time)? = connector.results(.ipv4).first?.outcome else {
       Issue.record("\(connector.results(.ipv4))")
@@ -267,7 +267,7 @@ extension DiagnosisAskingTests {
     }
   }
 
-  /// Over http a portal is asked for beside the site, and not again with whoever is beyond.
+  /// Over http a portal is asked for beside the site, and not again with what is beyond.
   @Test func aPortalIsAskedForOnce() async throws {
     let source = Self.script(Self.name, Self.way, NearestCauseTests.reset, Self.beyond)
     let verdict = try await Diagnosis(of: "http://a.example/" as SiteURL, environment: source).verdict()

@@ -195,7 +195,7 @@ struct DiagnosisServerTests {
     }
   }
 
-  /// nft(8): a rule may let out so many in a second. What it did not let out is asked again.
+  /// nft(8): a rule may let out a limited number in a second. What it did not let out is asked again.
   @Test(.enabled(if: NetworkLab.hasFirewall, "nftables is needed"))
   func whatIsTooMuchAtOnceIsNotForbidden() async throws {
     let lab = try NetworkLab()
@@ -248,7 +248,7 @@ struct DiagnosisServerTests {
     defer { _ = unsafe unlink(path) }
     let line = "hosts: nosuchmodule dns files\n"
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    // The call reads so many bytes.
+    // The call reads this many bytes.
     #expect(unsafe write(descriptor, line, line.utf8.count) == line.utf8.count && close(descriptor) == 0)
     try lab.bindMount(path, over: "/etc/nsswitch.conf")
     let configuration = try lab.run { ResolverConfiguration() }

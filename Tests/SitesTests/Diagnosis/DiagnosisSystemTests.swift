@@ -77,7 +77,7 @@ struct DiagnosisSystemTests {
     defer { for name in texts.keys { _ = unsafe unlink("\(folder.path)/\(name)") } }
     for (name, text) in texts {
       let descriptor = unsafe open("\(folder.path)/\(name)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-      // The call reads so many bytes.
+      // The call reads this many bytes.
       #expect(unsafe write(descriptor, text, text.utf8.count) == text.utf8.count && close(descriptor) == 0)
       try lab.bindMount("\(folder.path)/\(name)", over: "/etc/\(name)")
     }

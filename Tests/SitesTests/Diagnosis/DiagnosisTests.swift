@@ -128,7 +128,7 @@ struct DiagnosisTests {
     #expect(verdict.findings.contains(.history([recent])), "\(verdict.findings)")
   }
 
-  /// The cable is pulled while questions are under way: none of them comes back, and whoever stands in between looks
+  /// The cable is pulled while questions are under way: none of them comes back, and what stands in between looks
   /// guilty. The kernel knows better by then.
   @Test func aLinkThatGoesMeanwhile() async throws {
     let ipv4 = try #require(IPAddress("198.41.0.4"))
@@ -137,8 +137,8 @@ struct DiagnosisTests {
     #expect(verdict.steps.filter { $0.kind == .link }.count == 1 && !verdict.steps.contains { $0.kind == .route })
   }
 
-  /// RFC 1122, 3.3.1.1: what is on the link itself is reached without a router. Whatever it does not answer, nobody
-  /// beyond the router knows better.
+  /// RFC 1122, 3.3.1.1: what is on the link itself is reached without a router. What it does not answer, nobody beyond
+  /// the router knows better.
   @Test(
     arguments: [
       (nil, true, false), (nil, false, true), (nil, nil, true), ("192.0.2.1", true, true), ("192.0.2.1", false, true),
@@ -189,7 +189,7 @@ struct DiagnosisTests {
     }
   }
 
-  /// Whatever it waits for, it ends with its task, at once: 50 ms, as a median of tries on a busy machine.
+  /// It ends with its task, at once, no matter what it waits for: 50 ms, as a median of tries on a busy machine.
   @Test(arguments: DiagnosisQuestion.allCases)
   func endsWithinFiftyMilliseconds(question: DiagnosisQuestion) async throws {
     var times: [Duration] = []

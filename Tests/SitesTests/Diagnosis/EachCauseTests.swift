@@ -109,11 +109,11 @@ import Testing
   #expect(Set(causes.compactMap(\.0)) == Set(DiagnosisCause.all))
 }
 
-/// Whoever looks for a finding finds one that does what the page says.
+/// What the page says is what was tried.
 @Test func thePageShowsTheTestOfEachCause() throws {
   let test = try sourceText("Tests/SitesTests/Diagnosis/EachCauseTests.swift")
   let page = try sourceText("Sources/DialtoneDiagnosis/DialtoneDiagnosis.docc/EachCauseInATest.md")
   let begin = try #require(test.firstRange(of: "@Test")).lowerBound
-  let end = try #require(test.firstRange(of: "\n\n/// Whoever")).lowerBound
+  let end = try #require(test.firstRange(of: "\n\n/// What the page")).lowerBound
   #expect(page.contains(test[begin..<end]))
 }

@@ -157,8 +157,8 @@ struct FindingTests {
 
   // MARK: Connections, and what lies beyond
 
-  /// Of tries that ended differently, a word counts more than a reset, that more than what this machine could not
-  /// send, and all of them more than silence, in whatever order they came.
+  /// Of tries that ended differently, a word counts more than a reset, that more than what this machine could not send,
+  /// and all of them more than silence, in any order.
   @Test func whatSaysMoreCounts() {
     let word = NetworkStatement(.prohibited, by: Self.router)
     let outcomes: [ConnectionFinding.Outcome] = [.refused(word), .reset, .failed(97), .silent]

@@ -118,7 +118,7 @@ struct InquiryEdgesTests {
     kernel(.neighbour(.answers(router, isGateway: true)), target)
   }
 
-  /// Whoever says anything by a router shows that it is there; silence, and what this machine says itself, do not.
+  /// Anything that is heard by a router shows that it is there; silence, and what this machine says itself, do not.
   @Test func aRouterIsSureOnceSomebodyIsHeardByIt() throws {
     let router = Self.neighbour(Self.target, Self.router)
     func beyond(_ outcome: BeyondFinding.Outcome, _ server: IPAddress, _ trace: BeyondFinding.Trace? = nil) -> Finding {

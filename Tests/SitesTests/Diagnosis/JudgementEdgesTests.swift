@@ -118,7 +118,7 @@ struct JudgementEdgesTests {
 
   // MARK: Names
 
-  /// The root exists: a server that denies it counts, whoever is silent before it.
+  /// The root exists: a server that denies it counts, no matter which ones are silent before it.
   @Test func theRootIsAskedOfEachServer() {
     func reading(_ replies: NameFinding.Reply...) -> Reading {
       let servers = replies.map { NameFinding.Server(Self.server, ipv4: $0) }
@@ -235,7 +235,7 @@ struct JudgementEdgesTests {
     arguments: [
       (verdict(.available, 499), .answers(status: 499)), (verdict(.available, 500), .serverFault(status: 500)),
       (verdict(.captivePortal, 511, url: "http://a.example/"), .loginWanted),
-      // Whoever says so has the site's certificate.
+      // Something with the site's certificate says so.
       (verdict(.captivePortal, 511), .serverFault(status: 511)),
       (verdict(.captivePortal, 302, url: "http://a.example/"), .redirected),
       (verdict(.unexpectedResponse, 200), .answers(status: 200)),

@@ -56,7 +56,7 @@ struct LoopbackProbeTests {
 
   // MARK: Traces
 
-  /// Whoever takes the connection that dies behind two routers is near, and is not who was asked for.
+  /// What takes the connection that dies behind two routers is near, and is not what was asked for.
   @Test func whoTakesAllConnectionsIsNear() async throws {
     let port = try await Port()
     defer { withExtendedLifetime(port) {} }
@@ -217,7 +217,7 @@ struct LoopbackProbeTests {
     let now = TimeSource.system.now()
     let patience = Patience(until: now + 3_600 * Self.second)
     #expect(patience.moment(in: 0) >= now && patience.moment(in: 3_600_000) == now + 3_600 * Self.second)
-    // So many milliseconds from now, whenever that is asked for.
+    // That many milliseconds from the moment of the call.
     let later = patience.moment(in: 1_000)
     #expect(later >= now + Self.second && later <= TimeSource.system.now() + Self.second)
     #expect(patience.wait([], until: now - 1)?.isEmpty == true && !patience.isOver)

@@ -149,7 +149,7 @@ struct MessageEdgesTests {
     #expect(two.servers == [IPAddress(ipv4: 0xC000_0235)])
   }
 
-  /// resolv.conf(5): ndots is 1 unless an option says so, 15 at most; what is no number counts as the default.
+  /// resolv.conf(5): ndots is 1 unless an option says so, 15 at most; what is no number means the default.
   @Test(arguments: [
     ("", 1), ("options ndots:0", 0), ("options ndots:3 rotate", 3), ("options ndots:20", 15),
     ("options ndots:15", 15), ("options ndots:x", 1), ("options rotate", 1),

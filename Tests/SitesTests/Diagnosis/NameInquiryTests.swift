@@ -49,7 +49,7 @@ struct NameInquiryTests {
       #expect(server.ipv4 == (families.contains(.ipv4) ? fault : nil))
       #expect(server.ipv6 == (families.contains(.ipv6) ? fault : nil))
       #expect(server.control == nil && server.milliseconds == nil && !server.deniesRoot)
-      // What goes by a router comes from beyond it.
+      // What a router forwards comes from beyond it.
       #expect(server.isBeyond == (gateway != nil))
     }
     #expect(NameRules.read(found).charge?.cause == .noInterface)

@@ -184,7 +184,7 @@ struct NameRulesTests {
     #expect((verdict.cause == nil) == (reply != .silent), "\(verdict)")
   }
 
-  /// What fails at one time only is unreliable, whoever it is.
+  /// A server that fails at one time only is unreliable, no matter which one it is.
   @Test func whatDiffersFromTimeToTimeIsUnreliable() {
     let servers = [NameFinding.Server(Self.first, ipv4: Self.known, ipv6: Self.failing)]
     #expect(servers[0].contradictsItself)
@@ -207,7 +207,7 @@ struct NameRulesTests {
     #expect(unknown.charge?.cause == .nameUnknown && unknown.charge?.proof == nil)
   }
 
-  /// The root exists: whoever denies it fails for all names.
+  /// The root exists: a server that denies it fails for all names.
   @Test func whoDeniesTheRootFails() {
     func cause(_ reply: NameFinding.Reply) -> DiagnosisCause? {
       let servers = [NameFinding.Server(Self.first, ipv4: reply)]

@@ -52,7 +52,7 @@ extension NearestCauseTests {
       return Self.cause([Self.lost, proxy], .internet)
     }
     #expect(cause(.connects) == nil && cause(.notTried) == .uplinkDown)
-    // Without it nothing works, whatever passes else.
+    // Without it nothing works, no matter what else passes.
     #expect(cause(.unreachable(SiteError(.cannotConnect, "words"))) == .proxyUnreachable)
   }
 

@@ -194,7 +194,8 @@ struct OwnWordsTests {
     #expect(step?.text == "somebody answers \(all) for an address that nobody has" && step?.outcome == .doubtful)
   }
 
-  /// Programs go by their proxy: whether one that is not spoken to leads on is unknown, whoever answers without it.
+  /// Programs use their proxy: whether one that is not spoken to leads on is unknown, no matter what answers without
+  /// it.
   @Test func aProxyThatIsNotSpokenToMayNotLeadOn() {
     let proxy = Finding.proxy(ProxyFinding(variable: "https_proxy", server: "192.0.2.7:443", .notTried))
     let site = Finding.site(SiteFinding(SiteVerdict(url: "https://site.example/", kind: .available, status: 200)))

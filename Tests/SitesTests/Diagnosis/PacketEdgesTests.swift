@@ -108,7 +108,7 @@ struct PacketEdgesTests {
     #expect(sight.leavingBy == [] && sight.returningBy == [])
   }
 
-  /// What was seen to answer has answered, whatever else went by unseen.
+  /// What was seen to answer has answered, no matter what else was not seen.
   @Test func aNeighbourThatWasSeenIsSeenByTheBlind() {
     var record = PacketRecord()
     record.note(.neighbourQuestion(Self.router), at: Self.out)

@@ -95,7 +95,7 @@ struct PortalProbeTests {
     withExtendedLifetime(portal) {}
   }
 
-  /// ip-rule(8): a rule leads what goes to port 80 where no router is. Whoever answers there is no router's portal.
+  /// ip-rule(8): a rule leads what goes to port 80 where no router is. What answers there is no router's portal.
   @Test func whoIsNotBehindARouterIsNotAsked() async throws {
     let cable = try LabCable()
     try cable.server.addRoute("0.0.0.0/0", dev: "lo", kind: .local, scope: .host)

@@ -173,7 +173,7 @@ struct QuestionOrderTests {
     #expect(questions.first == .proxy && questions.last == .exchange && verdict.isFine, "\(questions)")
   }
 
-  /// Explain.md: a portal may be as slow as whoever answered over http. Who takes longer than 2.5 s is not waited for.
+  /// Explain.md: a portal may be as slow as an answer over http. One that takes longer than 2.5 s is not waited for.
   @Test(arguments: [(499, false), (500, true), (2_500, true), (2_501, false)])
   func aSlowAnswerMayBeAPortals(milliseconds: Int, isAskedAgain: Bool) async throws {
     let url: SiteURL = "http://a.example/"

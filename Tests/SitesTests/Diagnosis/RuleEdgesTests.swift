@@ -153,7 +153,7 @@ struct RuleEdgesTests {
   private static let own = NetworkStatement(.prohibited, by: server, isOwn: true)
   private static let prohibited = NetworkStatement(.prohibited, by: router)
 
-  /// An answer that came by the router, in whatever way, and nothing else.
+  /// An answer that came by the router, in any way, and nothing else.
   @Test(
     arguments: [
       (beyond(.answer), true), (beyond(.silent), false), (beyond(.forged), false),

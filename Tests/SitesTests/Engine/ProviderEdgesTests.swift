@@ -28,7 +28,7 @@ struct ProviderEdgesTests {
     #expect(numbers?["limit"] == "128" && numbers?["bound"] == "512" && numbers?["overdueAfter"] == "500000000")
   }
 
-  /// Whatever is done to a monitor, it counts once while it is not paused. Without a path it checks nothing.
+  /// A monitor counts once while it is not paused, no matter what is done to it. Without a path it checks nothing.
   ///
   /// Of 18 that begin at the same time, 16 do so at once, then one each two milliseconds. None is later than the last
   /// of a turn, four milliseconds: what would be later comes at random within a turn.

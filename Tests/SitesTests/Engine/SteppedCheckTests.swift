@@ -87,7 +87,7 @@ struct SteppedCheckTests {
     }
   }
 
-  /// Each check keeps the engine for a second, counted from the last one, whoever held it before.
+  /// Each check keeps the engine for a second, counted from the last one, no matter which held it before.
   @Test func theEngineOutlivesTheLastCheckByASecond() async throws {
     let lab = Lab()
     var held = lab.provider.engineToHold()
@@ -122,7 +122,7 @@ struct SteppedCheckTests {
 
   // MARK: What hangs
 
-  /// What a check comes to while a latch holds so many threads that work for it. Nothing of what hangs, and no deadline
+  /// What a check comes to while a latch holds `count` threads that work for it. Nothing of what hangs, and no deadline
   /// that is still to come, keeps a check that has ended.
   private func verdict(on url: SiteURL, in lab: Lab, _ latch: Latch, holding count: Int) async throws -> SiteVerdict {
     var engine = lab.provider.engineToHold()
@@ -144,7 +144,7 @@ struct SteppedCheckTests {
   @Test func aFamilyIsWaitedFor() async throws {
     let latch = Latch()
     defer { latch.open() }
-    // Whoever asks for another name comes behind IPv4.
+    // A question for another name comes behind IPv4.
     let lab = Lab(latch, ipv4: Self.address, threads: 2)
     let verdict = try await verdict(on: "http://site.example/", in: lab, latch, holding: 1)
     #expect(verdict.kind == .offline && verdict.address == Self.address, "\(verdict)")

@@ -98,7 +98,7 @@ struct MonitorEdgesTests {
     #expect(unknown.pathChanged(path(2), now: 0, random: 0) == [] && unknown.isChecking)
   }
 
-  /// Whoever was told of no path waits for several failures, as after an available site.
+  /// A monitor that was told of no path waits for several failures, as after an available site.
   @Test func afterNoPathAFailureHasToComeAgain() {
     var machine = machine { $0.failuresBeforeLoss = 3 }
     _ = machine.checkWasAskedFor(now: 0)

@@ -259,7 +259,7 @@ import Testing
     monitor.resume()
     #expect(!monitor.isPaused)
     await site.answer(.available)
-    #expect(await updates.next()?.kind == .available, "whoever listened goes on listening")
+    #expect(await updates.next()?.kind == .available, "what listened goes on listening")
   }
 
   @Test func aCheckUnderWayWhenItIsPausedChangesNothing() async throws {

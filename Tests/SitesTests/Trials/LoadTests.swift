@@ -29,7 +29,7 @@ struct LoadTests {
     }
   }
 
-  /// Rounds of this many checks, or of DIALTONE_CHECKS of the environment. A loss of so many bytes a check would show.
+  /// Rounds of this many checks, or of DIALTONE_CHECKS of the environment. A loss of `bytes` bytes a check would show.
   private static func rounds(_ transport: Transport, checks: Int, bytes: Int) async throws {
     // Each connect throws an error inside, which is caught.
     ctestsupport_keep_no_backtraces()

@@ -126,7 +126,7 @@ struct ProxyTunnelTests {
         #expect(verdict.kind == .failed && verdict.stage == .connect, "\(verdict)")
         #expect(verdict.error?.code == .proxyFailed && verdict.error?.message.contains("\(status)") == true)
       }
-      // If a user lists the status, it is expected, whoever sent it.
+      // If a user lists the status, it is expected, no matter who sent it.
       let listed = try await check("http://site.example/") {
         $0.proxy = .environment
         $0.expectation = .status(status)

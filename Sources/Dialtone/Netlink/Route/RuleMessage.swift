@@ -122,7 +122,7 @@ package struct RuleMessage: Hashable, Sendable {
     case Attribute.sourcePorts: return sourcePorts.takeIn(Self.ports(payload, in: bytes))
     case Attribute.destinationPorts: return destinationPorts.takeIn(Self.ports(payload, in: bytes))
     case Attribute.tunnelID, Attribute.dscp, Attribute.flowLabel:
-      // Whatever its size and order, it matters only whether it is 0.
+      // Its size and byte order don't matter, only whether it is 0.
       for position in payload where bytes.integer(at: position, as: UInt8.self) != 0 { needsUnusualPacket = true }
     case Attribute.suppressInterfaceGroup: isPartlyRead = true
     // The kernel tells the mask of a whole port, too.

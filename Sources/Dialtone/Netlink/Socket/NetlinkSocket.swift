@@ -13,7 +13,7 @@ internal import Synchronization
 /// A netlink socket: non-blocking, closed on exec, and closed when its owner goes.
 package struct NetlinkSocket: ~Copyable, Sendable {
   /// How often an interrupted call is made again. Calls that do not wait are hardly ever interrupted; where something
-  /// interrupts every call, as a tracer can, whoever calls must not be held for ever.
+  /// interrupts every call, as a tracer can, the caller must not be held for ever.
   private static let interruptionLimit = 100
   /// How many datagrams one call can receive.
   package static let datagramLimit = 16

@@ -8,7 +8,7 @@ extension NetlinkRequestBuilder {
   /// The answer is one message of type `newRoute`, or an error: no route.
   ///
   /// - Parameters:
-  ///   - destination: the address. 0.0.0.0 gives "local, lo" whatever the routes are: ask for a real address.
+  ///   - destination: the address. 0.0.0.0 gives "local, lo" with any routes: ask for a real address.
   ///   - source: the local address of a pair. IPv4 refuses one that is not local, IPv6 accepts any.
   ///   - outputInterface: only routes out of this interface. 0 would mean "any" to the kernel.
   ///   - mark: as if the socket had this `SO_MARK`; needs no privilege.

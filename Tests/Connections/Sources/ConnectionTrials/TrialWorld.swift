@@ -66,8 +66,8 @@ final class TrialWorld: Sendable {
     try server.sysctl("ipv4/conf/s0/rp_filter", 0)
   }
 
-  /// As wg-quick does: everything without its mark goes by the tunnel, except what the main table has a route for that
-  /// is not the default.
+  /// As wg-quick does: everything without its mark goes through the tunnel, except what the main table has a route for
+  /// that is not the default.
   func raiseTunnel() throws {
     let new = try Tunnel(client, server)
     tunnel.withLock { $0 = new }
