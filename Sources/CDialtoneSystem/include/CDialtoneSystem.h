@@ -299,8 +299,8 @@ int csystem_is_own_address(const struct sockaddr_storage *_Nonnull address);
 // Sockets of probes. Addresses are 4 or 16 bytes in network order; `scope` is the interface of a link-local one. Each
 // function returns 0, or the errno.
 
-// A stream or datagram socket that does not block, queues refusals (ip(7), IP_RECVERR) and tells hop limits of datagrams
-// (IP_RECVTTL), or -1 with errno.
+// A stream or datagram socket that does not block, queues refusals (ip(7), IP_RECVERR) and tells the hop limits of
+// datagrams (IP_RECVTTL), or -1 with errno.
 int csystem_probe_socket(int family, int is_stream);
 
 // recv(2) without waiting. `hops` is how many routers a datagram could still have passed, 0 if that is not known.
