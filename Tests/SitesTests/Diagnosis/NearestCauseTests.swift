@@ -189,27 +189,6 @@ struct NearestCauseTests {
     #expect(DiagnosisVerdict(of: "site.example", goal: .host, findings: [Self.dormant, accepted]).isFine)
   }
 
-  /// A check of a site looks the name up as programs do; a connection goes to what the name servers say.
-  @Test func aSiteThatAnswersHasAName() {
-    let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
-    func verdict(_ reply: NameFinding.SystemReply, _ goal: DiagnosisGoal, lookup: Duration) -> DiagnosisVerdict? {
-      guard case .name(var name) = Self.names(.answer(.success, [Self.target])) else { return nil }
-      name.addresses = [Self.target]
-      name.system = reply
-      let timings = SiteVerdict.Timings(name: lookup)
-      let answer = SiteVerdict(url: "https://site.example/", kind: .available, status: 200, timings: timings)
-      return DiagnosisVerdict(
-        of: "site.example", goal: goal, findings: [.name(name), accepted, .site(SiteFinding(answer))])
-    }
-    #expect(verdict(.silent, .site, lookup: .seconds(3))?.isFine == true)
-    #expect(verdict(.failed, .site, lookup: .seconds(3))?.cause == .nameServerSilent)
-    #expect(verdict(.silent, .host, lookup: .seconds(3))?.cause == .nameServerSilent)
-    // The same look-up took longer than programs wait at one time, and no time at another.
-    let unsteady = verdict(.silent, .site, lookup: .milliseconds(20))
-    #expect(unsteady?.cause == .unreliable && unsteady?.confidence == .likely)
-    #expect(unsteady?.steps.contains { $0.text.contains("kept programs waiting") } == true)
-  }
-
   /// What the kernel does not tell need not be in the way.
   @Test func aKernelThatTellsNothingIsNoProof() {
     let denied = Self.kernel(.link(.denied))
