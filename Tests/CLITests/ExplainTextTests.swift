@@ -16,7 +16,8 @@ struct ExplainTextTests {
     _ kind: DiagnosisStep.Kind, _ family: IPAddress.Family?, _ outcome: DiagnosisStep.Outcome, _ text: String,
     evidence: [DiagnosisEvidence] = [], charge: Charge? = nil
   ) -> DiagnosisStep {
-    DiagnosisStep(kind, family: family, outcome, text, evidence: evidence, charge: charge, advice: nil)
+    DiagnosisStep(
+      kind: kind, family: family, outcome: outcome, text: text, evidence: evidence, charge: charge, advice: nil)
   }
 
   private static func verdict(

@@ -248,8 +248,7 @@ enum BeyondRules {
     }
     if let (statement, target) = refusal(finding) {
       let cause = ConnectionRules.cause(of: statement, from: target)
-      // A filter of port 53 alone is no fault of what was asked for, no matter what the filter says: connections get
-      // beyond it.
+      // A filter of port 53 alone is no fault of what was asked for: connections get beyond it.
       let leadsOn = finding.trace.map { if case .leadsOn = $0 { true } else { false } }
       let isBlamed =
         !context.hasAnswerFromBeyond && leadsOn != true

@@ -147,6 +147,8 @@ struct Charge: Hashable, Sendable {
     self.proof = proof.flatMap { $0.witness == cause.witness ? $0 : nil }
   }
 
+  var confidence: DiagnosisConfidence { proof == nil ? .likely : .certain }
+
   /// The same, likely at most: something was seen that it does not explain.
   var inDoubt: Charge { Charge(cause, nil) }
 }

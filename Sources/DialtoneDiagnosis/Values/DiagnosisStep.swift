@@ -22,32 +22,20 @@ public struct DiagnosisStep: Hashable, Sendable {
   /// The same for programs, in a fixed order. Keys may be added.
   public let evidence: [DiagnosisEvidence]
 
+  /// The rules alone make it.
+  let charge: Charge?
+
   /// What would be wrong if this step were the first with a fault; `nil` if there is nothing wrong with it.
-  public let cause: DiagnosisCause?
+  public var cause: DiagnosisCause? { charge?.cause }
 
   /// Who proves ``cause``; `nil` if nobody does, so that it is likely at most.
-  public let proof: DiagnosisProof?
+  public var proof: DiagnosisProof? { charge?.proof }
 
   /// How sure ``cause`` is; `nil` if there is none.
-  public var confidence: DiagnosisConfidence? { cause.map { _ in proof == nil ? .likely : .certain } }
+  public var confidence: DiagnosisConfidence? { charge?.confidence }
 
   /// One command or act that may help; `nil` if there is nothing to do here.
   public let advice: String?
-
-  /// A step of a reading: the rules alone make steps.
-  init(
-    _ kind: Kind, family: IPAddress.Family?, _ outcome: Outcome, _ text: String, evidence: [DiagnosisEvidence],
-    charge: Charge?, advice: String?
-  ) {
-    self.kind = kind
-    self.family = family
-    self.outcome = outcome
-    self.text = text
-    self.evidence = evidence
-    cause = charge?.cause
-    proof = charge?.proof
-    self.advice = charge == nil ? nil : advice
-  }
 
   /// How a step was found.
   public enum Outcome: String, Hashable, Sendable, CaseIterable {

@@ -16,59 +16,44 @@ public struct DiagnosisVerdict: Hashable, Sendable {
   /// What was asked about, as text.
   public let target: String
 
-  /// The nearest cause; `nil` if none was found.
-  public let cause: DiagnosisCause?
-
-  /// How sure that is. With no ``cause``, `certain` means that what was asked for has just succeeded; `unknown` means
-  /// that it has not, or that it is not known, and the cause was not found.
-  public let confidence: DiagnosisConfidence
-
-  /// Who proves it; `nil` if it is not `certain`, or if there is no cause.
-  public let proof: DiagnosisProof?
-
-  /// The verdict in one sentence, for a person.
-  public let summary: String
-
-  /// More about it, a sentence each.
-  public let details: [String]
-
-  /// One command or act that may help; `nil` if there is none.
-  public let advice: String?
-
-  /// What works on the way, in a few words each.
-  public let works: [String]
-
-  /// What does not work, and is not the cause.
-  public let others: [String]
+  // Only the rules make a verdict: `certain` takes a proof, and "nothing wrong" a success.
+  let charge: Charge?
+  let success: Success?
+  let words: VerdictWords
 
   /// What it rests on.
   public let findings: [Finding]
 
-  /// The findings in words.
-  public let steps: [DiagnosisStep]
-
   /// How long it took.
   public let elapsed: Duration
 
-  /// Only the rules make a verdict: `certain` takes a proof, and "nothing wrong" a success.
-  init(
-    _ target: String, _ charge: Charge?, _ success: Success?, _ words: VerdictWords, _ findings: [Finding],
-    _ elapsed: Duration
-  ) {
-    self.target = target
-    self.findings = findings
-    self.elapsed = elapsed
-    cause = charge?.cause
-    proof = charge?.proof
-    confidence =
-      charge.map { $0.proof == nil ? .likely : .certain } ?? (success == nil ? .unknown : .certain)
-    steps = words.steps
-    summary = words.summary
-    details = words.details
-    advice = words.advice
-    works = words.works
-    others = words.others
-  }
+  /// The nearest cause; `nil` if none was found.
+  public var cause: DiagnosisCause? { charge?.cause }
+
+  /// How sure that is. With no ``cause``, `certain` means that what was asked for has just succeeded; `unknown` means
+  /// that it has not, or that it is not known, and the cause was not found.
+  public var confidence: DiagnosisConfidence { charge?.confidence ?? (success == nil ? .unknown : .certain) }
+
+  /// Who proves it; `nil` if it is not `certain`, or if there is no cause.
+  public var proof: DiagnosisProof? { charge?.proof }
+
+  /// The verdict in one sentence, for a person.
+  public var summary: String { words.summary }
+
+  /// More about it, a sentence each.
+  public var details: [String] { words.details }
+
+  /// One command or act that may help; `nil` if there is none.
+  public var advice: String? { words.advice }
+
+  /// What works on the way, in a few words each.
+  public var works: [String] { words.works }
+
+  /// What does not work, and is not the cause.
+  public var others: [String] { words.others }
+
+  /// The findings in words.
+  public var steps: [DiagnosisStep] { words.steps }
 
   /// Whether what was asked for has just succeeded, and nothing else is wrong.
   public var isFine: Bool { cause == nil && confidence == .certain }

@@ -239,6 +239,8 @@ extension DiagnosisVerdict {
     let readings = Reading.readings(sorted)
     let conclusion = VerdictRules.conclude(goal, sorted, readings)
     let words = Words(target: target, goal: goal, readings: readings).verdict(conclusion)
-    self.init(target, conclusion.charge, conclusion.success, words, sorted, elapsed)
+    self.init(
+      target: target, charge: conclusion.charge, success: conclusion.success, words: words, findings: sorted,
+      elapsed: elapsed)
   }
 }

@@ -19,8 +19,8 @@ struct Words {
     // What this machine does not use is no fault of it.
     let charge = isUnused(reading) ? nil : reading.charge
     return DiagnosisStep(
-      reading.kind, family: reading.family, isUnused(reading) ? .skipped : reading.outcome, text(reading),
-      evidence: Facts.of(reading), charge: charge,
+      kind: reading.kind, family: reading.family, outcome: isUnused(reading) ? .skipped : reading.outcome,
+      text: text(reading), evidence: Facts.of(reading), charge: charge,
       advice: charge.flatMap { advice(on: $0.cause, reading) })
   }
 
