@@ -26,7 +26,8 @@ struct ExplainTextTests {
     let router = try #require(IPAddress("192.0.2.1"))
     let answer = Finding.beyond(BeyondFinding([BeyondFinding.Question(router, .answer)]))
     let success = isFine ? Success(of: .internet, in: [answer]) : nil
-    return DiagnosisVerdict("internet", charge, success, words, [], .microseconds(12_340))
+    return DiagnosisVerdict(
+      target: "internet", charge: charge, success: success, words: words, findings: [], elapsed: .microseconds(12_340))
   }
 
   private static func words(
