@@ -116,13 +116,12 @@ enum ConnectionRules {
     _ finding: ConnectionFinding, _ attempt: Attempt, _ statement: NetworkStatement
   ) -> Judgement {
     if !statement.isOwn { return (.statement(statement), .fault, cause(of: statement, from: attempt.address)) }
-    // What a route to this machine itself leads to; a filter has other words.
-    if statement.meaning == .networkUnreachable { return (.statement(statement), .fault, .noRoute) }
+    // What a route to this machine itself leads to. Of what a router was to get, a filter says so.
+    let isNoWay = statement.meaning == .networkUnreachable && finding.gateway == nil
+    if isNoWay { return (.statement(statement), .fault, .noRoute) }
     // The kernel says so if nobody answers on the link (RFC 1122, 3.2.2.1; RFC 4861, 7.2.2).
-    guard statement.meaning == .hostUnreachable, finding.isNeighbourFailed else {
-      return (.forbidden, .fault, .localFirewall)
-    }
-    return neighbourSilent(finding, attempt)
+    return statement.meaning == .hostUnreachable && finding.isNeighbourFailed
+      ? neighbourSilent(finding, attempt) : (.forbidden, .fault, .localFirewall)
   }
 
   private static func neighbourSilent(_ finding: ConnectionFinding, _ attempt: Attempt) -> Judgement {

@@ -125,7 +125,9 @@ struct ConnectionRulesTests {
     Row("socket(2) is forbidden", .denied, finding(.failed(97))),
     // EACCES is the word of a routing rule, and of others: nobody proves it.
     Row("a rule that the kernel was not asked about", .ruleRefuses, finding(.failed(13))),
-    Row("this machine has no way", .noRoute, finding(statement(.networkUnreachable, isOwn: true))),
+    Row("this machine has no way", .noRoute, finding(statement(.networkUnreachable, isOwn: true)) { $0.gateway = nil }),
+    // nft(8), `reject with icmp net-unreachable`: the kernel knows a way by a router.
+    Row("this machine's filter says so", .localFirewall, finding(statement(.networkUnreachable, isOwn: true))),
     // EADDRNOTAVAIL: no segment has left, and no firewall is to blame.
     Row("no port is left", nil, finding(.failed(99), Sight(hasLeft: false))),
     Row("a silent tunnel", .tunnelSilent, finding(.silent) { $0.tunnel = "wg0" }),
