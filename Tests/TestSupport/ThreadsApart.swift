@@ -1,9 +1,9 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
 import Dispatch
 import Foundation
-import Synchronization
 package import Testing
 
 /// For tests that block: those of probes that wait for a socket, and those of processes (`#expect(processExitsWith:)`),
@@ -28,7 +28,7 @@ package struct ThreadsApart: TestTrait, SuiteTrait, TestScoping {
 /// that starts it, and jobs come from threads of labs, too.
 private final class OwnThreads: TaskExecutor {
   static let shared = OwnThreads()
-  private let jobs = Mutex<[UnownedJob]>([])
+  private let jobs = Lock<[UnownedJob]>([])
   private let count = DispatchSemaphore(value: 0)
 
   private init() {

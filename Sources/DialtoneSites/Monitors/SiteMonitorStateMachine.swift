@@ -44,6 +44,9 @@ struct SiteMonitorStateMachine {
     case offline
   }
 
+  /// For how long a path is new, in nanoseconds: its neighbours and name servers may need a moment.
+  private static let newPath: Int64 = 1_000_000_000
+
   private let configuration: SiteMonitorConfiguration
   private(set) var path: Reachability?
   /// Further names of the path's interface.
@@ -51,8 +54,10 @@ struct SiteMonitorStateMachine {
   private var told = Told.nothing
   /// How many checks have failed since one found the site available, or since the path came.
   private var failures = 0
-  /// How many of those came since the path last changed. The pauses grow by these.
+  /// How many of those came since the path last changed, of which those over a new path are one. The pauses grow by
+  /// these.
   private var retries = 0
+  private var pathBegan: Int64 = 0
   /// When the first of them began, and what the last one found. A path that is lost later is not what began it.
   private var failing: (since: Int64, last: SiteVerdict)?
   private var serial: UInt64 = 0
@@ -86,7 +91,7 @@ struct SiteMonitorStateMachine {
     if let old, old.isSameState(as: new) { return [] }
     path = new
     self.alternativeNames = alternativeNames
-    retries = 0
+    (retries, pathBegan) = (0, now)
     guard leadsToSite(new) else {
       let failure = failing.map { Failure(verdict: $0.last, time: .nanoseconds(now - $0.since)) }
       failures = 0
@@ -154,7 +159,7 @@ struct SiteMonitorStateMachine {
       return [.report(verdict)]
     }
     failures += 1
-    retries += 1
+    retries = now - pathBegan < Self.newPath ? 1 : retries + 1
     let since = failing?.since ?? checkBegan
     let isOffline = verdict.kind == .offline
     let earlier = isOffline ? failing?.last : nil

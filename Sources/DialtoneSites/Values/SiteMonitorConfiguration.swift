@@ -24,8 +24,8 @@ public struct SiteMonitorConfiguration: Hashable, Sendable {
   /// can give any name of an interface, also an alternative one.
   public var meteredInterfaces: Set<String> = []
 
-  /// The first pause after a failed check; it doubles with each further one, up to ``maximumRetryDelay``. Each pause is
-  /// jittered by a fifth.
+  /// The first pause after a failed check; it doubles with each further one, up to ``maximumRetryDelay``. In the first
+  /// second of a path it does not: the network behind it may need a moment. Each pause is jittered by a fifth.
   public var retryDelay: Duration = .seconds(1)
 
   /// The longest pause after a failed check.

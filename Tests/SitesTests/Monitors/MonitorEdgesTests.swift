@@ -33,6 +33,25 @@ struct MonitorEdgesTests {
     return machine
   }
 
+  /// Its neighbours and name servers may need a moment, and the site has to be found back at once then.
+  @Test func aNewPathIsAskedAgainAtTheSamePauseForASecond() {
+    var machine = machine {
+      $0.retryDelay = .milliseconds(100)
+      $0.settling = .zero
+    }
+    _ = machine.pathChanged(gone, now: 7 * Self.second, random: 0.5)
+    let begin = 10 * Self.second
+    _ = machine.pathChanged(path(2), now: begin, random: 0.5)
+    var pauses: [Int64] = []
+    for number in 2...14 as ClosedRange<UInt64> {
+      let now = machine.deadline ?? 0
+      #expect(machine.timePassed(now: now) == [.startCheck(number)])
+      _ = machine.checkEnded(number, failed, now: now, random: 0.5)
+      pauses.append(((machine.deadline ?? 0) - now) / 1_000_000)
+    }
+    #expect(pauses == Array(repeating: 100, count: 10) + [200, 400, 800])
+  }
+
   @Test func onlySomeActionsAreReports() {
     let reports: [SiteMonitorStateMachine.Action] = [.report(available), .reportOffline(nil), .reportOffline(.noRoute)]
     let others: [SiteMonitorStateMachine.Action] = [.startCheck(1), .cancelCheck, .forget]

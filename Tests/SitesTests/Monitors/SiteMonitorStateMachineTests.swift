@@ -240,12 +240,12 @@ struct SiteMonitorStateMachineTests {
   }
 
   @Test func retriesEverMoreSeldom() {
-    var machine = availableMachine()
-    var delays: [Int64] = []
+    var (machine, delays) = (availableMachine(), [Int64]())
     for number in 2...12 {
-      _ = machine.timePassed(now: machine.deadline ?? -1)
-      _ = machine.checkEnded(UInt64(number), failed, now: 0, random: 0.5)
-      delays.append((machine.deadline ?? -1) / Self.second)
+      let now = machine.deadline ?? -1
+      _ = machine.timePassed(now: now)
+      _ = machine.checkEnded(UInt64(number), failed, now: now, random: 0.5)
+      delays.append(((machine.deadline ?? -1) - now) / Self.second)
     }
     #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
   }
