@@ -77,15 +77,21 @@ struct BeyondProbe {
     let long = (answer.answeredAt ?? 0) * 3 / 2
     let near = min(max(Self.near.lowerBound, long), Self.near.upperBound)
     var barrier: ConnectionFinding.Outcome?
-    guard let connection = connection(answer, near: near, long, &barrier) else { return nil }
+    guard var connection = connection(answer, near: near, long, &barrier) else { return nil }
+    let stop = connection == .answered ? stopsSites(answer, near, &connection) : barrier
     var finding = BeyondFinding(asked, trace: trace, connection: connection)
-    finding.stopsSites = connection == .answered ? stopsSites(answer, near) : barrier
+    finding.stopsSites = stop
     return finding
   }
 
   /// What stops connections to port 443 near, which get less far than those to port 53 of the same servers; `nil` if
-  /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not.
-  private func stopsSites(_ answer: Question, _ near: Int64) -> ConnectionFinding.Outcome? {
+  /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not. `connection` tells if
+  /// that remains unknown.
+  private func stopsSites(
+    _ answer: Question, _ near: Int64, _ connection: inout BeyondFinding.Connection
+  ) -> ConnectionFinding.Outcome? {
+    let isResetNear = isResetNear(answer, upTo: near)
+    if isResetNear == false { return nil }
     var outcomes: Set<ConnectionFinding.Outcome> = []
     var refusal: ConnectionFinding.Outcome?
     var isNear = false
@@ -101,21 +107,25 @@ struct BeyondProbe {
       var sites = HopTrace(to: server, hops: HopTrace.hops.reversed() + [1], interface: interface, gateway: way.gateway)
       // It has to look before anything is sent.
       let packets = PacketWitness()
-      if sites.leadsBeyond(patience, upTo: near) {
-        return isResetNear(answer, interface, upTo: near) == true ? .reset : nil
-      }
+      if sites.leadsBeyond(patience, upTo: near) { return isResetNear == true ? .reset : nil }
       // What waits for a router that is not there has not left either.
       if sites.isHeld(packets), !way.isNeighbourLost(witness) {
         outcomes.insert(.failed(EPERM))
         continue
       }
+      if isResetNear == true { return .reset }
       var names = HopTrace(
         to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: wayOfNames.gateway)
-      let areNamesLed = names.leadsBeyond(patience, upTo: near) && names.hasDiedBeyond
+      let areNamesTaken = names.leadsBeyond(patience, upTo: near)
+      let areNamesLed = areNamesTaken && names.hasDiedBeyond
       if sites.isLed(patience, upTo: near) || patience.isOver { return nil }
       // A router says so of a few, and is silent of all others.
-      if areNamesLed, case .refused(let statement)? = sites.barrier { refusal = refusal ?? .refused(statement) }
-      guard areNamesLed || refusal != nil, let stop = sites.stop else { return nil }
+      if areNamesTaken, case .refused(let statement)? = sites.barrier { refusal = refusal ?? .refused(statement) }
+      guard areNamesLed || refusal != nil, let stop = sites.stop else {
+        // Next to the router, the server may drop them itself.
+        if areNamesTaken, sites.stop == .silent { connection = .leadsOn }
+        return nil
+      }
       outcomes.insert(stop)
       first = first ?? sites
       // By a way of their own, names say nothing for sites.
@@ -154,16 +164,19 @@ struct BeyondProbe {
         barrier = .failed(EPERM)
         return .nothing
       }
-      let isRefused = connector.isRefusedOnTheWay(server.family)
+      let isRefused = !connector.results(server.family).contains { $0.outcome == .silent }
       // The first segment is sent again after a second.
       if !isRefused { connector.wait(upTo: later) { connector.connected != nil } }
       if connector.connected == nil {
-        let isResetNear = isResetNear(answer, interface, upTo: near)
+        let isResetNear = isResetNear(answer, upTo: near)
         if isResetNear == false { return .otherPort }
         // A router may let connections come to it, and refuse those that would get further.
         if isRefused { _ = trace.isLed(patience, upTo: near, waitsForAll: true) }
         barrier = isResetNear == true ? .reset : isRefused ? trace.barrier : nil
-        return barrier != nil ? .nothing : patience.isOver ? nil : leadsOn ? .leadsOn : .nothing
+        if barrier != nil { return .nothing }
+        // Next to the router, the server may drop them itself.
+        let isNext = answer.socket.hopsLeft == HopTrace.usualHops - 1 || way.gateway == nil
+        return patience.isOver ? nil : leadsOn || isNext ? .leadsOn : .nothing
       }
     }
     let first = connector.connected.flatMap { StreamTrial(socket: $0, patience: patience).outcome(long) }
@@ -174,24 +187,25 @@ struct BeyondProbe {
     return second == .answered ? .unsteady : second == nil ? nil : first
   }
 
-  /// Whether connections to the port of sites are reset by somebody near, and not by a server that answers questions,
-  /// nor around it: what comes from further away has fewer hops left. `nil` if nobody answers them, or that cannot be
-  /// told.
-  private func isResetNear(_ answer: Question, _ interface: UInt32?, upTo limit: Int64) -> Bool? {
-    let sockets = [1, max(answer.socket.hopsLeft + 1, HopTrace.usualHops - 3), HopTrace.usualHops + 1].map {
-      leastHops in
+  /// Whether connections to the port of sites are reset by somebody near; `false` if a server that answers questions
+  /// takes or refuses them, or somebody around it: what comes from further away has fewer hops left. `nil` if nobody
+  /// answers them, or that cannot be told.
+  private func isResetNear(_ answer: Question, upTo limit: Int64) -> Bool? {
+    let (hopsLeft, interface) = (answer.socket.hopsLeft, inquiry.interface(answer.way))
+    let sockets = [1, max(hopsLeft + 1, HopTrace.usualHops - 3), HopTrace.usualHops + 1].map { leastHops in
       ProbeSocket(answer.server, port: HopTrace.sitePort, isStream: true, interface: interface, leastHops: leastHops)
     }
-    guard (1...HopTrace.usualHops).contains(answer.socket.hopsLeft),
+    guard (1...HopTrace.usualHops).contains(hopsLeft),
       let events = patience.wait(
         sockets.dropFirst().map { ($0.descriptor, wantsWriting: true) }, until: patience.moment(in: limit))
     else { return nil }
-    if events.isEmpty { return sockets[0].takeError() == ECONNREFUSED || sockets[0].isConnected ? false : nil }
+    let isRefused = sockets[0].takeError() == ECONNREFUSED
+    if let refusal = sockets[0].takeRefusal() { return refusal.offender.bits == answer.server.bits ? false : nil }
+    if events.isEmpty { return isRefused || sockets[0].isConnected ? false : nil }
     // What begins with another number may be anywhere.
     let odd = patience.wait(
       [(sockets[2].descriptor, wantsWriting: true)], until: patience.moment(in: Self.near.lowerBound))
-    return odd?.isEmpty == true && sockets[1].takeError() == ECONNREFUSED && sockets[1].takeRefusal() == nil
-      ? true : nil
+    return isRefused && odd?.isEmpty == true ? true : nil
   }
 
   private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {

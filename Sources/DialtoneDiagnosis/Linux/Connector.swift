@@ -113,14 +113,6 @@ final class Connector {
   /// Whether one attempt of a family has led to a connection.
   func isConnected(_ family: IPAddress.Family) -> Bool { results(family).contains(where: \.isAccepted) }
 
-  /// Whether the attempts of a family, to whom takes connections, were reset, or refused by somebody else.
-  func isRefusedOnTheWay(_ family: IPAddress.Family) -> Bool {
-    results(family).allSatisfy { attempt in
-      if case .refused(let statement) = attempt.outcome { return statement.sender.bits != attempt.address.bits }
-      return attempt.outcome == .reset
-    }
-  }
-
   /// Whether nothing at all has come back for a family.
   func isSilent(_ family: IPAddress.Family) -> Bool { results(family).allSatisfy { $0.tries == [.silent] } }
 

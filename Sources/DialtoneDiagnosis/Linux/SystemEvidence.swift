@@ -142,6 +142,13 @@ struct SystemQuestion {
     let soon = patience.moment(in: 100)
     finding.system = system.reply(patience)
     finding.isLate = TimeSource.system.now() > soon && finding.servers.first?.isSilent == true
+    // A check of a site looks it up once more.
+    if inquiry.subject.goal != .site, finding.isLateByItself,
+      case .addresses = SystemLookup(name, families: inquiry.families).reply(patience)
+    {
+      finding.unsteady = NameFinding.Unsteady(nil, failures: 1, tries: 2)
+      return finding
+    }
     // Programs that ask over TCP do not get what datagrams are answered.
     if !resolver.usesTCP {
       finding.unsteady = nameInquiry.unsteady(finding, families: inquiry.families) {

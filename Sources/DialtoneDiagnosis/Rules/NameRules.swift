@@ -69,7 +69,8 @@ enum NameRules {
   private static func judge(_ finding: NameFinding) -> Judgement {
     if finding.name == RootServers.name, !finding.addresses.contains(where: RootServers.isFirst) {
       if !finding.addresses.isEmpty { return (.untrue, .fault, .nameHijacked) }
-      if finding.servers.contains(where: \.saysUnknown) { return (.untrue, .fault, .nameServerRefuses) }
+      // It may have names of its own, for a network without the Internet's.
+      if finding.servers.contains(where: \.saysUnknown) { return (.untrue, .fault, nil) }
     }
     if let unsteady = finding.unsteady { return (.unreliable(unsteady), .fault, .unreliable) }
     switch finding.source {
@@ -149,7 +150,7 @@ enum NameRules {
       return (.only(.truncated, of: long.address), .fault, .nameServerSilent)
     }
     if let no = servers.first(where: { $0.saysNo || finding.isRootOnly && $0.hasAnswered }),
-      let code = no.replies.compactMap(\.code).first
+      let code = no.replies.compactMap(\.code).first(where: { $0 != .success || finding.isRootOnly })
     {
       return (.only(.answer(code, []), of: no.address), .fault, .nameServerRefuses)
     }

@@ -259,9 +259,11 @@ extension NameFinding.Server {
   var isSilent: Bool { !replies.isEmpty && replies.allSatisfy { $0 == .silent } }
   /// Whether what it knows is to be had over TCP alone.
   var needsTCP: Bool { addresses.isEmpty && replies.contains(.truncated) }
-  /// Whether it says that the name does not exist, or has no address.
+  /// Whether it says that the name does not exist, or has no address of any type.
   var saysUnknown: Bool {
-    !needsTCP && addresses.isEmpty && replies.contains { $0.code == .nameError || $0.code == .success }
+    let codes = replies.map(\.code)
+    return !needsTCP && addresses.isEmpty && !codes.isEmpty
+      && (codes.contains(.nameError) || codes.allSatisfy { $0 == .success })
   }
   /// An answer without an address after which libc asks no other server: of SERVFAIL, NOTIMP and REFUSED it does.
   var denial: NameFinding.ResponseCode? {

@@ -98,7 +98,10 @@ extension Words {
   /// What does not work, if the Internet was asked about, which answers by address.
   private func prefix(_ reading: Reading) -> String {
     guard goal == .internet, reading.kind == .name, reading.isFault else { return "" }
-    return reading.charge?.cause == .nameHijacked ? "names lead astray: " : "no name can be looked up: "
+    if reading.charge?.cause == .nameHijacked { return "names lead astray: " }
+    // Some know a few names all the same.
+    let isHeard = reading.finding.name?.servers.contains(where: \.hasAnswered) == true
+    return isHeard ? "names of the Internet cannot be looked up: " : "no name can be looked up: "
   }
 
   /// What a fault means to who does not know what such a part is for.

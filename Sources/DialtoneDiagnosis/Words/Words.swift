@@ -120,7 +120,7 @@ struct Words {
     case .reset: "connections end once data are sent on them: something on the way stops them"
     case .held: "data on connections do not leave this machine: its own firewall or the like stops them"
     case .unsteady: "only some connections carry data"
-    case .leadsOn: "none answers over a connection, so it is unknown whether websites can be reached"
+    case .leadsOn: "it is unknown whether websites can be reached"
     case .nothing: "no connection gets beyond the router: something stops TCP"
     }
   }
