@@ -200,7 +200,9 @@ struct BeyondProbe {
         sockets.dropFirst().map { ($0.descriptor, wantsWriting: true) }, until: patience.moment(in: limit))
     else { return nil }
     let isRefused = sockets[0].takeError() == ECONNREFUSED
-    if let refusal = sockets[0].takeRefusal() { return refusal.offender.bits == answer.server.bits ? false : nil }
+    if let statement = sockets[0].takeRefusal()?.statement {
+      return statement.sender.bits == answer.server.bits ? false : nil
+    }
     if events.isEmpty { return isRefused || sockets[0].isConnected ? false : nil }
     // What begins with another number may be anywhere.
     let odd = patience.wait(
