@@ -238,16 +238,17 @@ struct NameRulesTests {
       (Self.known, .addresses([Self.address]), .dns, .nameHijacked),
       (Self.known, .addresses([Self.address]), .system, .nameHijacked),
       (.answer(.success, [IPAddress(ipv4: 0)]), .failed, .dns, .nameHijacked),
-      (Self.empty, .failed, .dns, .nameServerRefuses), (Self.unknown, .failed, .dns, .nameServerRefuses),
       (Self.no, .failed, .dns, .nameServerRefuses), (.answer(.success, [right]), .silent, .dns, .nameServerSilent),
       (.answer(.success, [right]), .failed, .dns, .nameServerSilent),
     ]
     for (reply, system, source, cause) in rows {
       let verdict = verdict(reply, system, source: source)
       #expect(verdict.cause == cause && verdict.confidence == .likely, "\(reply) \(system)")
-      let words = cause == .nameHijacked ? "Names lead astray: " : "No name can be looked up: "
+      let words = cause == .nameHijacked ? "Names lead astray: " : "Names of the Internet cannot be looked up: "
       #expect(verdict.summary.hasPrefix(words) && !verdict.details.isEmpty, "\(verdict.summary)")
     }
+    // It may have names of a network's own.
+    for reply in [Self.empty, Self.unknown] { #expect(verdict(reply, .failed).confidence == .unknown, "\(reply)") }
   }
 
   // MARK: Files

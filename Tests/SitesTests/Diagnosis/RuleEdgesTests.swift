@@ -261,4 +261,13 @@ struct RuleEdgesTests {
     let straight = NearestCauseTests.kernel(.route(.leads(gateway: nil, interface: "eth0")))
     #expect(Self.context(straight).gateways == [] && Self.context(straight).tunnel == nil)
   }
+
+  /// RFC 2308, 2.2: that there are no records of a type says nothing of another type, which failed or got no answer.
+  @Test(arguments: [NameFinding.Reply.answer(.serverFailure, []), .silent])
+  func aNameIsUnknownOnlyIfNoTypeFailed(reply: NameFinding.Reply) {
+    let empty = NameFinding.Reply.answer(.success, [])
+    let server = NameFinding.Server(Self.server, ipv4: reply, ipv6: empty, control: .answer(.nameError, []))
+    let reading = NameRules.read(NameFinding(name: "site.example", servers: [server], system: .failed))
+    #expect(reading.charge?.cause == .nameServerRefuses, "\(reading.meaning)")
+  }
 }

@@ -164,7 +164,9 @@ struct ValueEdgesTests {
       Row(four: Self.empty, six: Self.empty, says: ["answers", "unknown"]),
       Row(four: Self.denied, six: .silent, says: ["answers", "unknown"]),
       Row(four: Self.no, six: Self.no, says: ["answers", "no"]),
-      Row(four: Self.no, six: Self.empty, says: ["answers", "unknown"]),
+      // One type alone says nothing of the other (RFC 2308, 2.2).
+      Row(four: Self.no, six: Self.empty, says: ["answers", "no"]),
+      Row(four: .silent, six: Self.empty, says: ["answers", "no"]),
       Row(four: .truncated, six: Self.empty, says: ["answers", "TCP"]),
       Row(four: .truncated, six: Self.known, says: ["answers"]),
       Row(four: .truncated, six: nil, says: ["answers", "TCP"]),
