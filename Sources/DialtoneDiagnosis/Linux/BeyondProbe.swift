@@ -92,6 +92,8 @@ struct BeyondProbe {
   ) -> ConnectionFinding.Outcome? {
     let isResetNear = isResetNear(answer, upTo: near)
     if isResetNear == false { return nil }
+    // A server that is as near as that may drop them itself.
+    let isServerNear = answer.socket.hopsLeft >= HopTrace.usualHops - HopTrace.hops[1]
     var outcomes: Set<ConnectionFinding.Outcome> = []
     var refusal: ConnectionFinding.Outcome?
     var isNear = false
@@ -107,7 +109,10 @@ struct BeyondProbe {
       var sites = HopTrace(to: server, hops: HopTrace.hops.reversed() + [1], interface: interface, gateway: way.gateway)
       // It has to look before anything is sent.
       let packets = PacketWitness()
-      if sites.leadsBeyond(patience, upTo: near) { return isResetNear == true ? .reset : nil }
+      if sites.leadsBeyond(patience, upTo: near) {
+        if isServerNear, isResetNear == nil, !sites.isTaken { connection = .leadsOn }
+        return isResetNear == true ? .reset : nil
+      }
       // What waits for a router that is not there has not left either.
       if sites.isHeld(packets), !way.isNeighbourLost(witness) {
         outcomes.insert(.failed(EPERM))
@@ -122,8 +127,7 @@ struct BeyondProbe {
       // A router says so of a few, and is silent of all others.
       if areNamesTaken, case .refused(let statement)? = sites.barrier { refusal = refusal ?? .refused(statement) }
       guard areNamesLed || refusal != nil, let stop = sites.stop else {
-        // Next to the router, the server may drop them itself.
-        if areNamesTaken, sites.stop == .silent { connection = .leadsOn }
+        if isServerNear, sites.stop == .silent { connection = .leadsOn }
         return nil
       }
       outcomes.insert(stop)
@@ -175,7 +179,7 @@ struct BeyondProbe {
         barrier = isResetNear == true ? .reset : isRefused ? trace.barrier : nil
         if barrier != nil { return .nothing }
         // Next to the router, the server may drop them itself.
-        let isNext = answer.socket.hopsLeft == HopTrace.usualHops - 1 || way.gateway == nil
+        let isNext = answer.socket.hopsLeft >= HopTrace.usualHops - 1
         return patience.isOver ? nil : leadsOn || isNext ? .leadsOn : .nothing
       }
     }
@@ -207,7 +211,7 @@ struct BeyondProbe {
     // What begins with another number may be anywhere.
     let odd = patience.wait(
       [(sockets[2].descriptor, wantsWriting: true)], until: patience.moment(in: Self.near.lowerBound))
-    return isRefused && odd?.isEmpty == true ? true : nil
+    return withExtendedLifetime(sockets) { isRefused && odd?.isEmpty == true ? true : nil }
   }
 
   private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {

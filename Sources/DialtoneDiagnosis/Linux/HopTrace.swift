@@ -52,6 +52,9 @@ struct HopTrace {
   /// Whether a router beyond the first has said that a connection died with it.
   var hasDiedBeyond: Bool { !routers.isEmpty }
 
+  /// Whether somebody has taken one.
+  var isTaken: Bool { ends.values.contains(0) }
+
   /// What stops connections near; `nil` if something further away has answered.
   var stop: ConnectionFinding.Outcome? {
     refusal.map { .refused($0) } ?? (isResetNear ? .reset : ends.isEmpty ? .silent : nil)
@@ -121,7 +124,7 @@ struct HopTrace {
     return hasComeBeyond
   }
 
-  private var hasComeBeyond: Bool { !routers.isEmpty || ends.values.contains(0) }
+  private var hasComeBeyond: Bool { !routers.isEmpty || isTaken }
 
   /// What came of several of them; `nil` if none has begun, or somebody near takes all connections. If questions are
   /// refused, so are connections that are reset before they have come as far as a root server.
