@@ -189,6 +189,12 @@ int csystem_connect(int socket, int family, const unsigned char *address, unsign
   return result_of(connect(socket, (struct sockaddr *)&target, sizeof target));
 }
 
+int csystem_is_connected(int socket) {
+  struct sockaddr_storage peer;
+  socklen_t length = sizeof peer;
+  return getpeername(socket, (struct sockaddr *)&peer, &length) == 0;
+}
+
 int csystem_socket_error(int socket) {
   int value = 0;
   socklen_t length = sizeof value;

@@ -303,6 +303,9 @@ int csystem_is_own_address(const struct sockaddr_storage *_Nonnull address);
 // datagrams (IP_RECVTTL), or -1 with errno.
 int csystem_probe_socket(int family, int is_stream);
 
+// Returns whether a connection has been made (getpeername(2)).
+int csystem_is_connected(int socket);
+
 // recv(2) without waiting. `hops` is how many routers a datagram could still have passed, 0 if that is not known.
 long csystem_receive_probe(int socket, void *_Nonnull buffer, size_t size, int *_Nonnull hops);
 // connect(2); EINPROGRESS if it goes on.

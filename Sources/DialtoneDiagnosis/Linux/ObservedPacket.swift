@@ -20,8 +20,7 @@ enum ObservedPacket: Equatable, Sendable {
 
     /// The ends of an answer.
     var reversed: Endpoints {
-      Endpoints(
-        source: destination, sourcePort: destinationPort, destination: source, destinationPort: sourcePort)
+      Endpoints(source: destination, sourcePort: destinationPort, destination: source, destinationPort: sourcePort)
     }
   }
 

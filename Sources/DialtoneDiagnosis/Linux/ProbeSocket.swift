@@ -39,8 +39,7 @@ final class ProbeSocket {
     for (name, value) in [(limits.0, hops), (limits.1, leastHops)] {
       guard var value else { continue }
       // IPPROTO_IPV6 and IPPROTO_IP. The call reads the number.
-      _ = unsafe setsockopt(
-        descriptor, family == AF_INET6 ? 41 : 0, name, &value, socklen_t(MemoryLayout<CInt>.size))
+      _ = unsafe setsockopt(descriptor, family == AF_INET6 ? 41 : 0, name, &value, socklen_t(MemoryLayout<CInt>.size))
     }
     if let interface { _ = csystem_bind_to_interface(descriptor, family, interface) }
     // The call reads as many bytes as the family has.
@@ -87,15 +86,8 @@ final class ProbeSocket {
   /// Why it failed; 0 if it did not. Asking takes the error away.
   func takeError() -> CInt { csystem_socket_error(descriptor) }
 
-  /// Whether a connection has been made (getpeername(2)).
-  var isConnected: Bool {
-    var address = sockaddr_storage()
-    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    // The call writes at most so many bytes of an address, whatever its family.
-    return unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getpeername(descriptor, $0, &length) }
-    } == 0
-  }
+  /// Whether a connection has been made.
+  var isConnected: Bool { csystem_is_connected(descriptor) != 0 }
 
   /// Who refused a packet; `nil` if nobody did.
   func takeRefusal() -> ConnectionRefusal? { ConnectionRefusal(takenFrom: descriptor) }

@@ -108,8 +108,7 @@ struct SystemQuestion {
     connector.wait(upTo: Connector.silence) { connector.connected != nil }
     // Beside a family that works, another one may not be set up.
     let families = inquiry.families.filter { family in
-      connector.connected == nil
-        ? addresses.contains { $0.family == family } : connector.isConnected(family)
+      connector.connected == nil ? addresses.contains { $0.family == family } : connector.isConnected(family)
     }
     return families.map { family in
       var finding = ConnectionFinding(family, connector.results(family))

@@ -74,8 +74,7 @@ enum ConnectionRules {
     case .reset:
       // A reset that did not come from outside is this machine's.
       if attempt.sight?.hasReturned == false, !finding.isOwn { return (.forbidden, .fault, .localFirewall) }
-      return finding.hasListener(for: attempt)
-        ? (.refusedBefore, .fault, .localFirewall) : (.refused, .fault, .refused)
+      return finding.hasListener(for: attempt) ? (.refusedBefore, .fault, .localFirewall) : (.refused, .fault, .refused)
     case .refused(let statement): return judge(finding, attempt, statement)
     // Netfilter's verdict on a segment does not come to connect(2): it is a policy of IPsec, or BPF, that forbids it,
     // unless a filter of system calls does.
@@ -132,9 +131,7 @@ enum ConnectionRules {
   private static func judgeSilence(_ finding: ConnectionFinding, _ attempt: Attempt) -> Judgement {
     if let other = attempt.sight?.otherWay { return (.otherWay(interface: other), .fault, .localFirewall) }
     if attempt.sight?.hasReturned == true { return (.answersDropped, .fault, .localFirewall) }
-    if finding.isDatagramForbidden, attempt.sight?.hasLeft != true {
-      return (.neverLeaves, .fault, .localFirewall)
-    }
+    if finding.isDatagramForbidden, attempt.sight?.hasLeft != true { return (.neverLeaves, .fault, .localFirewall) }
     if finding.isNeighbourFailed { return neighbourSilent(finding, attempt) }
     if finding.isHurried { return (.hurried, .skipped, nil) }
     // Where nothing listens the kernel refuses.

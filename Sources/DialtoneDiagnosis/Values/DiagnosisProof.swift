@@ -32,8 +32,7 @@ public struct DiagnosisProof: Hashable, Sendable {
     case .link(.fails(_, .dormant, _)), .link(.denied): return nil
     case .link(.fails(_, _, isNamed: true)), .link(.missing), .link(.loopbackDown): break
     case .address(.missing), .address(.linkLocal), .address(.tentative), .address(.duplicate): break
-    case .rule(.refuses(_, isProven: true)), .route(.missing), .route(.refuses), .route(.dead): break
-    case .source(.missing): break
+    case .rule(.refuses(_, isProven: true)), .route(.missing), .route(.refuses), .route(.dead), .source(.missing): break
     default: return nil
     }
     self.init(.kernel)

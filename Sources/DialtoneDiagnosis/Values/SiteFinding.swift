@@ -140,10 +140,8 @@ extension [Finding] {
   /// What programs get for a name, compared with checks, which look it up again: if it came at once there, the system's
   /// resolver fails at times.
   private var comparedWithChecks: [Finding] {
-    let isQuick = contains { finding in
-      guard case .site(let site) = finding else { return false }
-      return site.usual.contains { $0.timings.name.map { $0 < .seconds(1) } ?? false }
-    }
+    let checks = flatMap { if case .site(let site) = $0 { site.usual } else { [SiteVerdict]() } }
+    let isQuick = checks.contains { $0.timings.name.map { $0 < .seconds(1) } ?? false }
     return map { finding in
       guard isQuick, case .name(var name) = finding, name.isLateByItself else { return finding }
       name.unsteady = name.unsteady ?? NameFinding.Unsteady(nil, failures: 1, tries: 2)

@@ -85,9 +85,7 @@ extension Words {
     }
   }
 
-  private static func text(
-    _ neighbour: KernelFinding.Neighbour, _ evidence: KernelEvidence?, _ on: String
-  ) -> String {
+  private static func text(_ neighbour: KernelFinding.Neighbour, _ evidence: KernelEvidence?, _ on: String) -> String {
     func who(_ address: IPAddress, _ isGateway: Bool) -> String {
       isGateway ? "the router \(address)" : "the host \(address)"
     }
