@@ -85,8 +85,8 @@ struct BeyondProbe {
   }
 
   /// What stops connections to port 443 near, which get less far than those to port 53 of the same servers; `nil` if
-  /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not. `connection` tells if
-  /// that remains unknown.
+  /// they do not, or nobody tells. Servers differ in what they make of them, and a filter does not. `connection` tells
+  /// if that remains unknown.
   private func stopsSites(
     _ answer: Question, _ near: Int64, _ connection: inout BeyondFinding.Connection
   ) -> ConnectionFinding.Outcome? {
