@@ -139,22 +139,28 @@ struct BeyondProbeTests {
     .enabled(
       if: ProxySettings.environment.setting(for: "https://dialtone.invalid/") == nil, "a proxy takes their place"),
     arguments: [
-      ("", .otherPort, nil), ("output tcp flags rst ip ttl set 65", .nothing, .reset),
-      ("input tcp dport 53 drop", .otherPort, nil),
-    ] as [(String, BeyondFinding.Connection, ConnectionFinding.Outcome?)])
+      ("", false, .otherPort, nil), ("output tcp flags rst ip ttl set 65", false, .nothing, .reset),
+      ("input tcp dport 53 drop", false, .otherPort, nil), ("input tcp dport { 53, 443 } drop", false, .leadsOn, nil),
+      // The server answers questions from two routers away, and what resets is next to this machine.
+      ("output meta l4proto udp ip ttl set 62", true, .answered, .reset), ("", true, .answered, nil),
+      // Next to this machine, the server may drop them itself.
+      ("input tcp dport 443 drop", true, .leadsOn, nil),
+    ] as [(String, Bool, BeyondFinding.Connection, ConnectionFinding.Outcome?)])
   func whatResetsConnectionsIsToldFromTheServer(
-    filter: String, expected: BeyondFinding.Connection, stop: ConnectionFinding.Outcome?
+    filter: String, takesConnections: Bool, expected: BeyondFinding.Connection, stop: ConnectionFinding.Outcome?
   ) async throws {
     let roots = try await Roots { Self.root($0) }
+    let channel = takesConnections ? try await RootStream.listen(in: roots.cable.server) : nil
     let words = filter.split(separator: " ", maxSplits: 1)
     if words.count == 2 {
       try roots.cable.server.nft(
         "table inet way { chain on { type filter hook \(words[0]) priority 0; \(words[1]); }; }")
     }
-    let finding = try roots.finding { $0.connection == expected }.finding
+    let finding = try roots.finding { $0.connection == expected && $0.stopsSites == stop }.finding
     #expect(finding.connection == expected && finding.stopsSites == stop, "\(finding)")
     let verdict = DiagnosisVerdict(of: "internet", goal: .internet, findings: [.beyond(finding)])
-    #expect(verdict.isFine == (expected == .otherPort), "\(verdict)")
+    #expect(verdict.isFine == (expected != .leadsOn && stop == nil), "\(verdict)")
+    try await channel?.close()
     withExtendedLifetime(roots) {}
   }
 
