@@ -118,7 +118,8 @@ struct BeyondProbe {
         outcomes.insert(.failed(EPERM))
         continue
       }
-      if isResetNear == true { return .reset }
+      // A proxy for all connections, which takes one once its server has, does not let any die.
+      if isResetNear == true { return sites.hasDiedAtRouter ? .reset : nil }
       var names = HopTrace(
         to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: wayOfNames.gateway)
       let areNamesTaken = names.leadsBeyond(patience, upTo: near)
