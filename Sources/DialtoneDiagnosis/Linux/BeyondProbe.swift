@@ -90,17 +90,18 @@ struct BeyondProbe {
   private func stopsSites(
     _ answer: Question, _ near: Int64, _ connection: inout BeyondFinding.Connection
   ) -> ConnectionFinding.Outcome? {
-    let isResetNear = isResetNear(answer, upTo: near)
+    // On a slow line there is no time for more.
+    let isSlow = near > Self.soon
+    let isResetNear = isSlow ? nil : isResetNear(answer, upTo: near)
     if isResetNear == false { return nil }
     // A server that is as near as that may drop them itself.
-    let isServerNear = answer.socket.hopsLeft >= HopTrace.usualHops - HopTrace.hops[1]
+    let isServerNear = !isSlow && answer.socket.hopsLeft >= HopTrace.usualHops - HopTrace.hops[1]
     var outcomes: Set<ConnectionFinding.Outcome> = []
     var refusal: ConnectionFinding.Outcome?
     var isNear = false
     // Of those that have left this machine.
     var first: HopTrace?
-    // On a slow line there is no time for more.
-    for server in Self.servers(answer.server.family, count: near > Self.soon ? 2 : Self.siteTries) {
+    for server in Self.servers(answer.server.family, count: isSlow ? 2 : Self.siteTries) {
       let way = witness.evidence(server, inquiry.path(port: HopTrace.sitePort))
       let wayOfNames = witness.evidence(server, inquiry.path(port: 53))
       let interface = inquiry.interface(way)
