@@ -142,9 +142,8 @@ struct SystemQuestion {
     finding.system = system.reply(patience)
     finding.isLate = TimeSource.system.now() > soon && finding.servers.first?.isSilent == true
     // A check of a site looks it up once more.
-    if inquiry.subject.goal != .site, finding.isLateByItself,
-      case .addresses = SystemLookup(name, families: inquiry.families).reply(patience)
-    {
+    let isLate = inquiry.subject.goal != .site && finding.isLateByItself
+    if isLate, case .addresses = SystemLookup(name, families: inquiry.families).reply(patience) {
       finding.unsteady = NameFinding.Unsteady(nil, failures: 1, tries: 2)
       return finding
     }
