@@ -16,6 +16,8 @@ struct BeyondProbe {
   private static let near: ClosedRange<Int64> = 200...1_100
   /// How long a connection may take before others are tried beside it, in milliseconds.
   private static let soon: Int64 = 500
+  /// When its first segment is sent again.
+  private static let again: Int64 = 1_000
 
   private struct Question {
     let server: IPAddress
@@ -59,7 +61,7 @@ struct BeyondProbe {
       for index in traces.indices {
         let ofFamily = questions.filter { $0.server.family == traces[index].family }
         guard !ofFamily.isEmpty, ofFamily.allSatisfy(\.isRefused) else { continue }
-        let leadsOn = traces[index].leadsBeyond(patience, upTo: NameRound.resends[1])
+        let leadsOn = traces[index].leadsBeyond(patience, upTo: Self.again)
         // Then the refusal says nothing of the family.
         if leadsOn, !areRefused { questions.removeAll { $0.server.family == traces[index].family } }
       }
@@ -155,7 +157,7 @@ struct BeyondProbe {
     let interface = inquiry.interface(way)
     // Each root server takes connections (RFC 7766, 5), and a filter may stop those to port 53.
     let servers = [server] + Self.servers(server.family, count: 2).filter { $0 != server }.prefix(1)
-    let later = max(NameRound.resends[1] + Self.soon, long)
+    let later = max(Self.again + Self.soon, long)
     func connect(_ servers: some Sequence<IPAddress>, upTo limit: Int64) -> Connector {
       let connector = Connector(Array(servers), ports: [53], interface: interface, patience)
       connector.wait(upTo: limit) { connector.connected != nil }
@@ -165,7 +167,7 @@ struct BeyondProbe {
     if connector.connected == nil {
       var trace = HopTrace(to: server, interface: interface, gateway: way.gateway)
       let packets = PacketWitness()
-      let leadsOn = trace.leadsBeyond(patience, upTo: NameRound.resends[1])
+      let leadsOn = trace.leadsBeyond(patience, upTo: Self.again)
       if !leadsOn, trace.isHeld(packets), !way.isNeighbourLost(witness) {
         barrier = .failed(EPERM)
         return .nothing
@@ -218,11 +220,15 @@ struct BeyondProbe {
 
   private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {
     let start = TimeSource.system.now()
+    let times = NameRound.pausing
+    // Traces send nothing again, which would end the pause.
+    let quiet = times.resends[1] + Self.again - 100
     var sent = 0
     while questions.contains(where: { $0.outcome == nil }), !patience.isOver {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
-      if elapsed >= NameRound.end { return }
-      if sent < NameRound.resends.count, elapsed >= NameRound.resends[sent] {
+      if elapsed >= times.end { return }
+      if elapsed >= quiet { for index in traces.indices { traces[index].end() } }
+      if sent < times.resends.count, elapsed >= times.resends[sent] {
         // Whoever has not answered a question the first time may lie behind a filter of such questions.
         if sent == 1 {
           let open = Set(questions.filter { $0.outcome == nil }.map(\.server.family))
@@ -231,7 +237,7 @@ struct BeyondProbe {
         sent += 1
         for index in questions.indices where questions[index].outcome == nil { send(&questions[index]) }
       }
-      let next = sent < NameRound.resends.count ? NameRound.resends[sent] : NameRound.end
+      let next = (times.resends + [quiet, times.end]).filter { $0 > elapsed }.min() ?? 0
       let open = questions.indices.filter { questions[$0].outcome == nil }
       let list =
         open.map { (questions[$0].socket.descriptor, wantsWriting: false) }
@@ -286,8 +292,10 @@ extension KernelEvidence {
   /// Whether packets leave by another router, or link.
   func isApart(from other: KernelEvidence) -> Bool { gateway != other.gateway || link?.name != other.link?.name }
 
-  /// Whether the neighbour that gets the packets first does not answer the kernel now.
+  /// Whether the neighbour that gets the packets first, or one of several routers that share them, does not answer the
+  /// kernel now.
   func isNeighbourLost(_ witness: KernelWitness) -> Bool {
+    if lostGateway(witness) != nil { return true }
     guard let neighbour, let link else { return false }
     return witness.neighbourState(neighbour.address, link: link.index)?.isUnanswered ?? false
   }

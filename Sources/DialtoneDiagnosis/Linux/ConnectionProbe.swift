@@ -13,6 +13,11 @@ struct ConnectionProbe {
   private static let retries = 2
   /// How long a further try may take, in milliseconds: longer than a first segment that is sent again.
   private static let retryPatience: Int64 = 1_300
+  /// How long a first try may take before one after a pause takes its place, in milliseconds: some kernels send the
+  /// first segment again after two seconds, too (tcp_syn_linear_timeouts).
+  private static let firstPatience: Int64 = 2_900
+  /// How long that pause is: what was sent before it is two seconds old then (`NameRound.pausing`).
+  private static let pause: Int64 = 1_450
 
   let inquiry: DiagnosisInquiry
   let patience: Patience
@@ -32,16 +37,30 @@ struct ConnectionProbe {
     let tried = open.flatMap { way in inquiry.addresses.filter { $0.family == way.target.family }.prefix(limit) }
     let interface = inquiry.interface(first)
     let connector = Connector(tried, ports: inquiry.subject.ports, interface: interface, patience)
-    connector.wait(upTo: Connector.silence) {
-      // If each family has a connection, the rest need not be waited for as long.
+    // If each family has a connection, the rest need not be waited for as long.
+    let isDone = {
       connector.elapsed > Self.retryPatience && open.allSatisfy { connector.isConnected($0.target.family) }
     }
+    connector.wait(upTo: Self.firstPatience, until: isDone)
+    let pauses =
+      open.allSatisfy { connector.isSilent($0.target.family) }
+      && patience.rest >= (Self.pause + Self.retryPatience) * 1_000_000
+    if !pauses { connector.wait(upTo: Connector.silence, until: isDone) }
     // A router that was known may have gone: the kernel takes some eight seconds to be sure (DELAY, then three probes).
     let isUnsure = { (way: KernelEvidence) in connector.isSilent(way.target.family) && self.isUnsure(way, witness) }
     if open.contains(where: isUnsure) { connector.wait(upTo: 9_000) { !open.contains(where: isUnsure) } }
-    for way in open {
-      var finding = self.finding(way, connector, interface, witness)
-      tryAgain(&finding, interface, limit: Self.retriedLimits[open.count - 1])
+    let findings = open.map { finding($0, connector, interface, witness) }
+    if pauses, findings.contains(where: mayTryAgain) {
+      connector.end()
+      _ = patience.wait([], until: patience.moment(in: Self.pause))
+    }
+    for (way, var finding) in zip(open, findings) {
+      if mayTryAgain(finding) { tryAgain(&finding, interface, limit: Self.retriedLimits[open.count - 1]) }
+      if let first = finding.attempts.first, finding.attempts.flatMap(\.tries).allSatisfy({ $0 == .silent }) {
+        // A rule about the port, or about all datagrams, says nothing of connections.
+        let isForbidden = { DatagramProbe.isForbidden($0, port: first.port, interface: interface) }
+        finding.isDatagramForbidden = isForbidden(first.address) && !(way.gateway.map(isForbidden) ?? false)
+      }
       found.append(.connection(finding))
       if inquiry.subject.url == nil, let working = finding.attempts.first(where: \.isAccepted), !finding.isOwn,
         let mtu = way.link?.mtu
@@ -77,8 +96,8 @@ struct ConnectionProbe {
       finding.listeners = isBusy ? nil : listeners.map(\.address)
     }
     finding.hasCallFilter = Self.hasCallFilter
-    let givenUp = way.givenUpGateway(witness)
-    finding.gateway = givenUp ?? way.gateway
+    let lost = way.lostGateway(witness)
+    finding.gateway = lost ?? way.gateway
     if let neighbour = way.neighbour, let link = way.link, neighbour.isResolved {
       func state(_ address: IPAddress) -> NeighbourState { witness.neighbourState(address, link: link.index) ?? [] }
       // The kernel says that a host is unreachable if the neighbour does not answer. A firewall may say so at any time.
@@ -87,13 +106,8 @@ struct ConnectionProbe {
         || finding.attempts.contains { attempt in
           guard case .refused(let statement) = attempt.outcome, statement.isOwn else { return false }
           return statement.meaning == .hostUnreachable
-            && (givenUp != nil || state(way.gateway ?? attempt.address).isUnanswered)
+            && (lost != nil || state(way.gateway ?? attempt.address).isUnanswered)
         }
-    }
-    if connector.isSilent(family), let first = finding.attempts.first {
-      // A rule about the port, or about all datagrams, says nothing of connections.
-      let isForbidden = { DatagramProbe.isForbidden($0, port: first.port, interface: interface) }
-      finding.isDatagramForbidden = isForbidden(first.address) && !(way.gateway.map(isForbidden) ?? false)
     }
     if let link = way.link, link.kind == .tunnel {
       finding.tunnel = link.name
@@ -106,11 +120,16 @@ struct ConnectionProbe {
     return finding
   }
 
+  /// Whether further tries may tell more, and there is time for them.
+  private func mayTryAgain(_ finding: ConnectionFinding) -> Bool {
+    // A target that uses any port is there if one of them answers.
+    if finding.isAnyPort, finding.attempts.contains(where: \.isAccepted) { return false }
+    return !finding.isOwn && !finding.isHurried && !finding.isNeighbourFailed
+      && patience.rest >= Self.retryPatience * 1_000_000
+  }
+
   /// Tries again what failed, unless the system itself has refused it: what fails at one time only is unreliable.
   private func tryAgain(_ finding: inout ConnectionFinding, _ interface: UInt32?, limit: Int) {
-    let hasConnection = finding.attempts.contains(where: \.isAccepted)
-    // A target that uses any port is there if one of them answers.
-    if finding.isAnyPort && hasConnection || finding.isOwn || finding.isHurried || finding.isNeighbourFailed { return }
     let failed = finding.attempts.indices.filter { index in
       switch finding.attempts[index].outcome {
       case .reset: true
@@ -119,7 +138,6 @@ struct ConnectionProbe {
       default: false
       }
     }.prefix(limit)
-    if patience.rest < Self.retryPatience * 1_000_000 { return }
     // All at the same time: silence takes as long as one.
     let again = failed.flatMap { index in
       (0..<Self.retries).map { _ in
@@ -137,12 +155,12 @@ struct ConnectionProbe {
 }
 
 extension KernelEvidence {
-  /// Of several routers that share the packets, one that the kernel has given up.
-  fileprivate func givenUpGateway(_ witness: KernelWitness) -> IPAddress? {
+  /// Of several routers that share the packets, one that does not answer the kernel.
+  func lostGateway(_ witness: KernelWitness) -> IPAddress? {
     guard let hops = route?.hops, hops.count > 1 else { return nil }
     return hops.lazy.compactMap { hop -> IPAddress? in
       guard let gateway = hop.gateway, let link = links.first(where: { $0.name == hop.link }) else { return nil }
-      return witness.neighbourState(gateway, link: link.index)?.contains(.failed) ?? false ? gateway : nil
+      return witness.neighbourState(gateway, link: link.index)?.isUnanswered ?? false ? gateway : nil
     }.first
   }
 

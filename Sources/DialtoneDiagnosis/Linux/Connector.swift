@@ -79,6 +79,9 @@ final class Connector {
     settleLate()
   }
 
+  /// Waits for no more answers, so that nothing is sent again.
+  func end() { attempts.removeAll(where: \.isOpen) }
+
   /// Gives what the witness has seen come in the time to get to its socket.
   private func settleLate() {
     let late = attempts.indices.filter { index in

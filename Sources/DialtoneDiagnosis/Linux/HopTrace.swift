@@ -82,6 +82,9 @@ struct HopTrace {
     }.filter { $0.socket.start == EINPROGRESS }
   }
 
+  /// Waits for no more answers.
+  mutating func end() { sockets = [] }
+
   /// Takes what a socket tells, if it is one of these.
   mutating func take(_ descriptor: CInt) {
     guard let index = sockets.firstIndex(where: { $0.socket.descriptor == descriptor }) else { return }

@@ -55,7 +55,8 @@ struct NameInquiry {
     let isSystemOdd = !finding.addresses.isEmpty ? finding.lacksInSystem : finding.system?.families.isEmpty == false
     guard finding.source == .dns, !finding.isHurried, !finding.isLate, !finding.rotates || finding.denier == nil,
       let name = finding.foundAs ?? finding.tried.last,
-      isSystemOdd && (isFailing || !finding.addresses.isEmpty) || finding.servers.contains(where: \.contradictsItself)
+      isSystemOdd && (isFailing || !finding.addresses.isEmpty) || finding.isLateByItself
+        || finding.servers.contains(where: \.contradictsItself)
     else { return nil }
     var rounds = [finding.servers]
     var systems = [finding.system].compactMap { $0?.families }
@@ -78,6 +79,11 @@ struct NameInquiry {
         if failures > 0, failures < replies.count {
           return NameFinding.Unsteady(finding.servers[position].address, failures: failures, tries: replies.count)
         }
+      }
+      // What is lost on the way there is what programs wait for.
+      let losses = rounds.count { $0[position].wasAskedAgain }
+      if losses > 0, isSystemOdd || finding.isLateByItself {
+        return NameFinding.Unsteady(finding.servers[position].address, failures: losses, tries: rounds.count)
       }
     }
     return nil

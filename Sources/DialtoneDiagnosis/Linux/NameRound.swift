@@ -9,8 +9,10 @@ internal import DialtoneSites
 /// Questions about one name to several name servers at the same time, to each by itself. Belongs to one thread.
 struct NameRound {
   /// When a question is sent again, and when a server that does not answer is taken to be silent, in milliseconds.
-  static let resends: [Int64] = [0, 1_000, 2_000]
-  static let end: Int64 = 3_000
+  private static let times: (resends: [Int64], end: Int64) = ([0, 1_000, 2_000], 3_000)
+  /// Those of questions to root servers: the last one comes after a pause. A Linux router whose route refuses packets
+  /// counts each of them twice (ip_error, icmp_send), and says so only to somebody who has sent none for two seconds.
+  static let pausing: (resends: [Int64], end: Int64) = ([0, 1_000, 3_100], 3_600)
   /// How long a server may take for the question that cannot have an answer, once it has answered the others.
   private static let controlPatience: Int64 = 400
   /// How long the kernel may take with a datagram that has come in.
@@ -95,16 +97,17 @@ struct NameRound {
   /// their time.
   mutating func converse() {
     start = TimeSource.system.now()
+    let times = name.isEmpty ? Self.pausing : Self.times
     var sent = 0
     while true {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
-      if sent < Self.resends.count, elapsed >= Self.resends[sent] {
+      if sent < times.resends.count, elapsed >= times.resends[sent] {
         sent += 1
         for index in conversations.indices { send(index, isFirst: sent == 1) }
       }
-      if isDone(elapsed) || elapsed >= Self.end { break }
+      if isDone(elapsed) || elapsed >= times.end { break }
       if inquiry.patience.isOver { return }
-      let next = sent < Self.resends.count ? Self.resends[sent] : Self.end
+      let next = sent < times.resends.count ? times.resends[sent] : times.end
       // Where only the control question is open, it is not waited for so long.
       let pause = isAnswered ? min(next - elapsed, 50) : next - elapsed
       var list = conversations.map { ($0.socket.descriptor, wantsWriting: false) }
@@ -189,10 +192,10 @@ struct NameRound {
   private func refusal(_ index: Int, _ errno: CInt) -> NameFinding.Reply {
     let socket = conversations[index].socket
     guard let refusal = socket.takeRefusal() else { return .failed(errno == 0 ? ECONNREFUSED : errno) }
-    // The kernel says so if the neighbour does not answer; a firewall may say so at any time.
-    if refusal.isOwn, refusal.isHostUnreachable, inquiry.way(socket.address).neighbour?.state?.isUnanswered ?? false {
-      return .silent
-    }
+    // The kernel says so if the neighbour, or one of several, does not answer; a firewall may say so at any time.
+    let way = inquiry.way(socket.address)
+    let isUnheard = way.neighbour?.state?.isUnanswered == true || way.route.map { $0.hops.count > 1 } == true
+    if refusal.isOwn, refusal.isHostUnreachable, isUnheard { return .silent }
     return refusal.isOwn && !conversations[index].isOwn ? .forbidden : .refused(refusal.statement)
   }
 

@@ -135,8 +135,9 @@ struct SystemQuestion {
   /// What servers say of a name, and what programs get.
   private func lookUp(_ name: String, _ nameInquiry: NameInquiry) -> NameFinding {
     let resolver = nameInquiry.configuration
-    // What programs get is asked for at the same time.
+    // What programs get is asked for first: routers limit how many datagrams they let through, or refuse.
     let system = SystemLookup(name, families: inquiry.families)
+    _ = system.reply(patience, upTo: 100)
     var finding = nameInquiry.evidence(name, families: inquiry.families)
     let soon = patience.moment(in: 100)
     finding.system = system.reply(patience)
@@ -308,8 +309,8 @@ private final class SystemLookup: Sendable {
   private static let longest: Int64 = 2_500
 
   /// Returns what programs get. It waits for a while if there is nothing yet.
-  func reply(_ patience: Patience) -> NameFinding.SystemReply {
-    _ = patience.wait([(wake.rawValue, wantsWriting: false)], until: patience.moment(in: Self.longest))
+  func reply(_ patience: Patience, upTo limit: Int64 = longest) -> NameFinding.SystemReply {
+    _ = patience.wait([(wake.rawValue, wantsWriting: false)], until: patience.moment(in: limit))
     return switch answer.withLock({ $0 }) {
     case .addresses(let addresses)?: .addresses(addresses.map(\.unmapped))
     case .noAddress?, .failed?, .exhausted?: .failed

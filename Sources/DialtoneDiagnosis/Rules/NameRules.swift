@@ -111,11 +111,15 @@ enum NameRules {
     // Silent servers and types explain by themselves why programs wait.
     let lacking = [found.ipv4, found.ipv6].compactMap(\.self).first { $0.isUseless && $0.addresses.isEmpty }
     let isLate = finding.system == .silent && silent.isEmpty && !found.replies.contains(.silent)
+    // Programs wait longer until they ask again.
+    if found.wasAskedAgain, isLate || finding.system == .failed || found.replies.contains(.silent) {
+      return (.unreliable(NameFinding.Unsteady(found.address, failures: 1, tries: 2)), .fault, .unreliable)
+    }
+    // It is said only seldom that nobody listens there, and programs wait meanwhile.
+    if isLate, let before = finding.servers.first, !before.hasAnswered {
+      return (.foundBehind(silent: before.address), .doubtful, .nameServerSilent)
+    }
     if isLate || finding.system == .failed {
-      // It has answered when it was asked again, after a second: programs wait longer until they do.
-      if let time = found.milliseconds, (1_000..<1_200).contains(time) {
-        return (.unreliable(NameFinding.Unsteady(found.address, failures: 1, tries: 2)), .fault, .unreliable)
-      }
       return (.lostInSystem(server: found.address, milliseconds: found.milliseconds), .fault, .nameServerSilent)
     }
     if let late = silent.first { return (.foundBehind(silent: late.address), .doubtful, .nameServerSilent) }

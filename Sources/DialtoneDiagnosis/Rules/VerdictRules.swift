@@ -81,7 +81,7 @@ struct VerdictRules {
           return .wrong(Charge(.gatewaySilent, nil), Conclusion.Ground(reading: router))
         }
         // A router limits how often it says so (icmp_ratelimit), so other questions may get no answer.
-        first = counting.first { $0.charge?.cause == .routerNoRoute } ?? first
+        first = counting.first { [.routerNoRoute, .prohibited].contains($0.charge?.cause) } ?? first
       }
       for beyond in readings {
         guard case .beyond(.answersInPart(_, let family)) = beyond.meaning, explains(family, first) else { continue }
@@ -230,11 +230,13 @@ struct VerdictRules {
 
   // MARK: The nearest cause
 
-  /// A router that has not answered so far, if none has. The kernel begins to ask anew with each packet, and is sure
-  /// only after three seconds.
+  /// A router that has not answered so far, if none has, or one of several that share the packets. The kernel begins to
+  /// ask anew with each packet, and is sure only after three seconds.
   private var unansweringRouter: Reading? {
-    guard context.isRouterSilent else { return nil }
-    return readings.first { if case .neighbour(.asked(_, true))? = $0.finding.kernel?.result { true } else { false } }
+    readings.first { reading in
+      if case .neighbour(.asked(_, true))? = reading.finding.kernel?.result { return context.isRouterSilent }
+      return reading.outcome == .doubtful && reading.charge?.cause == .gatewaySilent
+    }
   }
 
   /// Whether a connection was made although a fault stands before it: then the fault cannot be all there is.

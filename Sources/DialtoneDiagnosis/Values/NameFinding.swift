@@ -254,6 +254,10 @@ extension NameFinding.Server {
     let all = replies + [control].compactMap(\.self)
     return all.contains(where: \.isUseless) && !all.allSatisfy(\.isUseless) && !all.contains(.silent)
   }
+  /// Whether it answered only when it was asked again, which happens once a second.
+  var wasAskedAgain: Bool {
+    milliseconds.map { $0 >= 1_000 && $0.truncatingRemainder(dividingBy: 1_000) < 200 } ?? false
+  }
   /// Whether it could not find out what it was asked.
   var isHelpless: Bool { replies.allSatisfy(\.isHelpless) }
   var isSilent: Bool { !replies.isEmpty && replies.allSatisfy { $0 == .silent } }

@@ -166,13 +166,16 @@ struct NameInquiryTests {
     // Servers fail, and programs have an address all the same.
     let failing = Self.finding([], Self.some, .silent)
     #expect(self.unsteady(failing, [.failed, Self.some]) == (unsteady(1, of: 3), asked: 2))
+    // Programs wait: the servers alone are asked again, to see whether they fail, too.
+    #expect(self.unsteady(Self.finding([Self.four], .silent), [])
+        == (NameFinding.Unsteady(Self.servers[0], failures: 2, tries: 3), asked: 0))
   }
 
   /// Nobody is asked again if nothing contradicts, if it would tell nothing, or if no name was asked for.
   @Test func whatFitsIsNotAskedForAgain() {
     let lacking = Self.finding([Self.four, Self.six], Self.some)
     let rows = [
-      Self.finding([Self.four], Self.some), Self.finding([Self.four], .silent), Self.finding([Self.four], nil),
+      Self.finding([Self.four], Self.some), Self.finding([Self.four], nil),
       // The name is unknown to servers, which are not out of their depth, and a file may have it.
       Self.finding([], Self.some, .answer(.nameError, [])), Self.finding([], .failed, .silent),
       Self.finding([Self.four, Self.six], Self.some) { $0.source = .system },

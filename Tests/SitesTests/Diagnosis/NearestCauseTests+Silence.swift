@@ -16,6 +16,7 @@ extension NearestCauseTests {
       Self.cause([lost, Self.connection(Self.target, .refused(NetworkStatement(meaning, by: sender)))])
     }
     #expect(cause(.networkUnreachable, by: Self.router) == .routerNoRoute)
+    #expect(cause(.prohibited, by: Self.router) == .prohibited)
     #expect(cause(.hostUnreachable, by: Self.router) == .uplinkDown)
     #expect(Self.cause([lost, Self.connection(Self.target, .silent)]) == .uplinkDown)
   }

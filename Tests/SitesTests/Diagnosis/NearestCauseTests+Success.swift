@@ -29,19 +29,25 @@ extension NearestCauseTests {
   /// passes over it (the kernel's rt6_score_route).
   @Test func oneRouterOfSeveralLosesItsShare() {
     let router6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 1))
-    func verdict(hops: Int, _ target: IPAddress, via router: IPAddress) -> DiagnosisVerdict {
+    func verdict(hops: Int, _ target: IPAddress, via router: IPAddress, beside more: [Finding] = []) -> DiagnosisVerdict {
       let hop = KernelEvidence.HopFacts(gateway: router, link: "eth0")
       let evidence = KernelEvidence(
         target: target, state: Reachability(.reachable, destination: target),
         route: KernelEvidence.RouteFacts(hops: Array(repeating: hop, count: hops)))
       let silent = KernelFinding(.neighbour(.silent(router, isGateway: true, wasProbed: true)), evidence)
       let answer = BeyondFinding([BeyondFinding.Question(target, .answer)], connection: .answered)
-      return DiagnosisVerdict(of: "internet", goal: .internet, findings: [.kernel(silent), .beyond(answer)])
+      let goal: DiagnosisGoal = more.isEmpty ? .internet : .host
+      return DiagnosisVerdict(of: "target", goal: goal, findings: [.kernel(silent), .beyond(answer)] + more)
     }
     #expect(verdict(hops: 1, Self.target, via: Self.router).cause == nil)
     #expect(verdict(hops: 2, Self.target6, via: router6).cause == nil)
     let half = verdict(hops: 2, Self.target, via: Self.router)
     #expect(half.cause == .gatewaySilent && half.confidence == .likely)
+    // What is sent to one address goes to one router: it is nearer than a name server that is not heard.
+    let unheard = [1, 2].map { hops in
+      verdict(hops: hops, Self.target, via: Self.router, beside: [Self.names(.silent)]).cause
+    }
+    #expect(unheard == [.nameServerSilent, .gatewaySilent])
     #expect(!half.summary.contains("not reachable") && half.details.contains { $0.hasPrefix("Yet the Internet") })
   }
 
