@@ -36,11 +36,8 @@ struct HopTrace {
   private var routers: [IPAddress] = []
 
   init(to target: IPAddress, port: UInt16 = sitePort, hops: [CInt] = hops, interface: UInt32?, gateway: IPAddress?) {
-    self.target = target
-    self.port = port
-    self.hops = hops
-    self.interface = interface
-    self.gateway = gateway
+    (self.target, self.port, self.hops) = (target, port, hops)
+    (self.interface, self.gateway) = (interface, gateway)
   }
 
   var family: IPAddress.Family { target.family }

@@ -53,20 +53,22 @@ struct NameInquiry {
   ) -> NameFinding.Unsteady? {
     let isFailing = finding.servers.contains { $0.replies.contains(where: \.isUseless) }
     let isSystemOdd = !finding.addresses.isEmpty ? finding.lacksInSystem : finding.system?.families.isEmpty == false
+    let isLate = finding.isLateByItself
     guard finding.source == .dns, !finding.isHurried, !finding.isLate, !finding.rotates || finding.denier == nil,
       let name = finding.foundAs ?? finding.tried.last,
-      isSystemOdd && (isFailing || !finding.addresses.isEmpty) || finding.isLateByItself
+      isLate || isSystemOdd && (isFailing || !finding.addresses.isEmpty)
         || finding.servers.contains(where: \.contradictsItself)
     else { return nil }
     var rounds = [finding.servers]
-    var systems = [finding.system].compactMap { $0?.families }
+    var systems = isLate ? [[]] : [finding.system].compactMap { $0?.families }
     for _ in 0..<(finding.servers.count > 1 ? 1 : 2) where !patience.isOver {
       var isHurried = false
       let again = ask(name, families: families, &isHurried, at: finding.servers.map(\.address))
       if isHurried { break }
       rounds.append(again)
-      // If it has got no answer, the time was up.
-      if isSystemOdd, case let reply = system(), reply != .silent { systems.append(reply.families) }
+      // If it has got no answer, the time was up. One that takes long is asked once more alone.
+      let isSystemAsked = isSystemOdd || isLate && rounds.count == 2
+      if isSystemAsked, case let reply = system(), reply != .silent { systems.append(reply.families) }
     }
     if Set(systems).count > 1 {
       let full = systems.reduce(into: Set()) { $0.formUnion($1) }
@@ -82,7 +84,7 @@ struct NameInquiry {
       }
       // What is lost on the way there is what programs wait for.
       let losses = rounds.count { $0[position].wasAskedAgain }
-      if losses > 0, isSystemOdd || finding.isLateByItself {
+      if losses > 0, isSystemOdd || isLate {
         return NameFinding.Unsteady(finding.servers[position].address, failures: losses, tries: rounds.count)
       }
     }

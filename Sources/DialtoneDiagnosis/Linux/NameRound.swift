@@ -51,9 +51,7 @@ struct NameRound {
   init(
     _ name: String, _ families: [IPAddress.Family], at addresses: [IPAddress], hasControl: Bool, of inquiry: NameInquiry
   ) {
-    self.inquiry = inquiry
-    self.name = name
-    self.families = families
+    (self.inquiry, self.name, self.families) = (inquiry, name, families)
     servers = addresses.map { NameFinding.Server($0) }
     let kinds = types + (hasControl && !name.isEmpty ? [\.control] : [])
     let isEachAlone = inquiry.configuration.options.contains("single-request-reopen")

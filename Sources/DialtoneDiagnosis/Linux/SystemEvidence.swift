@@ -142,16 +142,12 @@ struct SystemQuestion {
     let soon = patience.moment(in: 100)
     finding.system = system.reply(patience)
     finding.isLate = TimeSource.system.now() > soon && finding.servers.first?.isSilent == true
-    // A check of a site looks it up once more.
-    let isLate = inquiry.subject.goal != .site && finding.isLateByItself
-    if isLate, case .addresses = SystemLookup(name, families: inquiry.families).reply(patience) {
-      finding.unsteady = NameFinding.Unsteady(nil, failures: 1, tries: 2)
-      return finding
-    }
     // Programs that ask over TCP do not get what datagrams are answered.
     if !resolver.usesTCP {
+      // A check of a site looks it up once more.
+      let isLeftToCheck = inquiry.subject.goal == .site && finding.isLateByItself
       finding.unsteady = nameInquiry.unsteady(finding, families: inquiry.families) {
-        SystemLookup(name, families: inquiry.families).reply(patience)
+        isLeftToCheck ? .silent : SystemLookup(name, families: inquiry.families).reply(patience)
       }
     }
     let isCut = finding.servers.contains { $0.replies.contains(.truncated) }

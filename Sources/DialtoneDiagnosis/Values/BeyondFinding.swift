@@ -81,9 +81,7 @@ public struct BeyondFinding: Hashable, Sendable {
 
   /// Makes a finding.
   public init(_ questions: [Question], trace: Trace? = nil, connection: Connection? = nil) {
-    self.questions = questions
-    self.trace = trace
-    self.connection = connection
+    (self.questions, self.trace, self.connection) = (questions, trace, connection)
   }
 
   var hasAnswer: Bool { questions.contains { $0.outcome == .answer } }

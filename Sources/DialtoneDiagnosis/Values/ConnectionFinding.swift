@@ -31,9 +31,7 @@ public struct ConnectionFinding: Hashable, Sendable {
 
     /// Makes a sight.
     public init(hasLeft: Bool?, hasReturned: Bool? = nil, otherWay: String? = nil) {
-      self.hasLeft = hasLeft
-      self.hasReturned = hasReturned
-      self.otherWay = otherWay
+      (self.hasLeft, self.hasReturned, self.otherWay) = (hasLeft, hasReturned, otherWay)
     }
   }
 
@@ -50,10 +48,7 @@ public struct ConnectionFinding: Hashable, Sendable {
 
     /// Makes an attempt.
     public init(_ address: IPAddress, port: UInt16, tries: [Outcome], sight: Sight? = nil) {
-      self.address = address
-      self.port = port
-      self.tries = tries
-      self.sight = sight
+      (self.address, self.port, self.tries, self.sight) = (address, port, tries, sight)
     }
 
     /// Makes an attempt with one try.

@@ -143,8 +143,6 @@ public struct NetworkStatement: Hashable, Sendable {
 
   /// Makes a statement.
   public init(_ meaning: Meaning, by sender: IPAddress, isOwn: Bool = false) {
-    self.meaning = meaning
-    self.sender = sender
-    self.isOwn = isOwn
+    (self.meaning, self.sender, self.isOwn) = (meaning, sender, isOwn)
   }
 }

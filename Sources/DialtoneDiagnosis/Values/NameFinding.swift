@@ -85,12 +85,8 @@ public struct NameFinding: Hashable, Sendable {
       _ address: IPAddress, ipv4: Reply? = nil, ipv6: Reply? = nil, control: Reply? = nil, milliseconds: Double? = nil,
       isBeyond: Bool = false
     ) {
-      self.address = address
-      self.isBeyond = isBeyond
-      self.ipv4 = ipv4
-      self.ipv6 = ipv6
-      self.control = control
-      self.milliseconds = milliseconds
+      (self.address, self.isBeyond, self.ipv4) = (address, isBeyond, ipv4)
+      (self.ipv6, self.control, self.milliseconds) = (ipv6, control, milliseconds)
     }
   }
 
@@ -115,9 +111,7 @@ public struct NameFinding: Hashable, Sendable {
 
     /// Makes a record of tries.
     public init(_ server: IPAddress?, failures: Int, tries: Int) {
-      self.server = server
-      self.failures = failures
-      self.tries = tries
+      (self.server, self.failures, self.tries) = (server, failures, tries)
     }
   }
 
@@ -154,12 +148,8 @@ public struct NameFinding: Hashable, Sendable {
     name: String, source: Source = .dns, servers: [Server] = [], addresses: [IPAddress] = [],
     system: SystemReply? = nil, isRootOnly: Bool = false
   ) {
-    self.name = name
-    self.source = source
-    self.servers = servers
-    self.addresses = addresses
-    self.system = system
-    self.isRootOnly = isRootOnly
+    (self.name, self.source, self.servers) = (name, source, servers)
+    (self.addresses, self.system, self.isRootOnly) = (addresses, system, isRootOnly)
   }
 }
 

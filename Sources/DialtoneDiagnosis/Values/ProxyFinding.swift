@@ -32,9 +32,7 @@ public struct ProxyFinding: Hashable, Sendable {
 
   /// Makes a finding.
   public init(variable: String, server: String, _ outcome: Outcome) {
-    self.variable = variable
-    self.server = server
-    self.outcome = outcome
+    (self.variable, self.server, self.outcome) = (variable, server, outcome)
   }
 }
 

@@ -19,9 +19,7 @@ public struct SiteFinding: Hashable, Sendable {
 
     /// Makes a reading of a clock.
     public init(now: Int64, isKept: Bool? = nil, lastChange: Int64? = nil) {
-      self.now = now
-      self.isKept = isKept
-      self.lastChange = lastChange
+      (self.now, self.isKept, self.lastChange) = (now, isKept, lastChange)
     }
   }
 
@@ -219,8 +217,6 @@ public struct LargePacketsFinding: Hashable, Sendable {
 
   /// Makes a finding.
   public init(_ family: IPAddress.Family, _ outcome: Outcome?, byteCount: Int = 1_500) {
-    self.family = family
-    self.outcome = outcome
-    self.byteCount = byteCount
+    (self.family, self.outcome, self.byteCount) = (family, outcome, byteCount)
   }
 }

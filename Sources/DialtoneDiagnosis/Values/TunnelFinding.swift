@@ -32,9 +32,6 @@ public struct TunnelFinding: Hashable, Sendable {
 
   /// Makes a finding.
   public init(_ family: IPAddress.Family, interface: String, kind: String, peer: Peer) {
-    self.family = family
-    self.interface = interface
-    self.kind = kind
-    self.peer = peer
+    (self.family, self.interface, self.kind, self.peer) = (family, interface, kind, peer)
   }
 }

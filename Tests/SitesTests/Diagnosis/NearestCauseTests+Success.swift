@@ -29,7 +29,9 @@ extension NearestCauseTests {
   /// passes over it (the kernel's rt6_score_route).
   @Test func oneRouterOfSeveralLosesItsShare() {
     let router6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 1))
-    func verdict(hops: Int, _ target: IPAddress, via router: IPAddress, beside more: [Finding] = []) -> DiagnosisVerdict {
+    func verdict(
+      hops: Int, _ target: IPAddress, via router: IPAddress, beside more: [Finding] = []
+    ) -> DiagnosisVerdict {
       let hop = KernelEvidence.HopFacts(gateway: router, link: "eth0")
       let evidence = KernelEvidence(
         target: target, state: Reachability(.reachable, destination: target),
