@@ -53,7 +53,8 @@ public final class ScriptedSites: Sendable {
 
   /// Holds the scripts apart from the sites, so that the environment does not keep them alive.
   private final class Box: Sendable {
-    let scripts = Lock<[SiteURL.Identity: Script]>([:])
+    /// By the identity of the site.
+    let scripts = Lock<[String: Script]>([:])
   }
 
   /// The network that the sites are reached by.

@@ -67,9 +67,7 @@ package struct VerdictRules {
   /// What an answer's head says by itself.
   func judge(_ head: Head) -> Decision {
     // What is listed overrides every rule below.
-    if case .statuses(let statuses) = expectation.storage, statuses.contains(head.status) {
-      return .verdict(.available, location: nil)
-    }
+    if expectation.lists(head.status) { return .verdict(.available, location: nil) }
     if head.method == .head, configuration.method == nil, head.status == 405 || head.status == 501 { return .askAgain }
     let redirect = Self.isRedirect(head.status) ? redirect(to: head.locations) : nil
     // RFC 6585, 6.
