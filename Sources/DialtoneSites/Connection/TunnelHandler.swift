@@ -12,6 +12,7 @@ protocol TunnelConversation {
   mutating func take(_ more: some Sequence<UInt8>) -> TunnelStep
 }
 
+/// What follows in a conversation with a proxy.
 enum TunnelStep: Equatable {
   case send([UInt8])
   case connected
