@@ -27,6 +27,16 @@ logged() {
   }
 }
 
+# options_for_modules PRODUCTS SCRATCH-PATH: sets `module_options`, by which the compiler finds the modules of a build:
+# those in Swift, and those in C that they are made with.
+options_for_modules() {
+  local map
+  module_options=(-I "$1/Modules")
+  for map in "$1"/*.build/module.modulemap "$2"/checkouts/*/Sources/*/include/module.modulemap; do
+    module_options+=(-Xcc "-fmodule-map-file=$map")
+  done
+}
+
 known=" $1 "
 shift
 for option in $known; do

@@ -251,31 +251,18 @@ extension HTTP2ClientTransport.Posix.Config {
   }
 
   mutating func followPath(in registry: ConnectionRegistry, isBusy: @escaping @Sendable () -> Bool) {
-    let onConnection = channelDebuggingCallbacks.onCreateTCPConnection
-    channelDebuggingCallbacks.onCreateTCPConnection = { channel in
-      let first = onConnection?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
-      return first.hop(to: channel.eventLoop).flatMapThrowing {
-        let handler = PathHandler(registry)
-        handler.count()
-        try channel.pipeline.syncOperations.addHandler(handler, position: .first)
-      }
+    let callbacks = channelDebuggingCallbacks
+    channelDebuggingCallbacks.onCreateTCPConnection = initializer(after: callbacks.onCreateTCPConnection) { channel in
+      try channel.pipeline.syncOperations.pathHandler(registry).count()
     }
-    let onStream = channelDebuggingCallbacks.onCreateHTTP2Stream
-    channelDebuggingCallbacks.onCreateHTTP2Stream = { channel in
-      let first = onStream?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
-      return first.hop(to: channel.eventLoop).map { Self.count(channel, isBusy: isBusy()) }
+    channelDebuggingCallbacks.onCreateHTTP2Stream = initializer(after: callbacks.onCreateHTTP2Stream) { channel in
+      Self.count(channel, isBusy: isBusy())
     }
   }
 
   private static func count(_ channel: any Channel, isBusy: Bool) {
-    guard let parent = channel.parent else { return }
-    let handler: PathHandler
-    do {
-      handler = try parent.pipeline.syncOperations.handler(type: PathHandler.self)
-    } catch {
-      // The connection is closing: nothing is left to follow.
-      return
-    }
+    // Without a handler, the connection is closing: nothing is left to follow.
+    guard let handler = channel.parent?.pipeline.syncOperations.present(PathHandler.self) else { return }
     handler.count(repeatable: isBusy ? 0 : 1, others: isBusy ? 1 : 0)
     channel.closeFuture.assumeIsolated().whenComplete { _ in
       handler.count(repeatable: isBusy ? 0 : -1, others: isBusy ? -1 : 0)

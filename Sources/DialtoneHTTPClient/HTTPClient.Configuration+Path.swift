@@ -28,7 +28,7 @@ extension HTTPClient.Configuration {
   /// - Parameter registry: Where the connections are counted, and whose policy they follow.
   public mutating func followPath(in registry: ConnectionRegistry = .shared) {
     registry.requests.withLock { $0.areCounted = true }
-    http1_1ConnectionDebugInitializer = Self.after(http1_1ConnectionDebugInitializer) { channel in
+    http1_1ConnectionDebugInitializer = initializer(after: http1_1ConnectionDebugInitializer) { channel in
       let sync = channel.pipeline.syncOperations
       let handler = try sync.pathHandler(registry)
       // A configuration may be told twice.
@@ -37,10 +37,10 @@ extension HTTPClient.Configuration {
       let decoder = try sync.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
       try sync.addHandler(RequestCounter(handler, registry), position: .after(decoder))
     }
-    http2ConnectionDebugInitializer = Self.after(http2ConnectionDebugInitializer) { channel in
+    http2ConnectionDebugInitializer = initializer(after: http2ConnectionDebugInitializer) { channel in
       try channel.pipeline.syncOperations.pathHandler(registry).count()
     }
-    http2StreamChannelDebugInitializer = Self.after(http2StreamChannelDebugInitializer) { channel in
+    http2StreamChannelDebugInitializer = initializer(after: http2StreamChannelDebugInitializer) { channel in
       let sync = channel.pipeline.syncOperations
       // Without a handler, the connection is closing: nothing is left to follow.
       guard let handler = channel.parent?.pipeline.syncOperations.present(PathHandler.self),
@@ -48,17 +48,6 @@ extension HTTPClient.Configuration {
       else { return }
       let codec = try sync.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
       try sync.addHandler(RequestCounter(handler, registry), position: .after(codec))
-    }
-  }
-
-  private typealias Initializer = @Sendable (any Channel) -> EventLoopFuture<Void>
-
-  private static func after(
-    _ first: Initializer?, _ body: @escaping @Sendable (any Channel) throws -> Void
-  ) -> Initializer {
-    { channel in
-      guard let first else { return channel.eventLoop.submit { try body(channel) } }
-      return first(channel).hop(to: channel.eventLoop).flatMapThrowing { try body(channel) }
     }
   }
 }
@@ -100,7 +89,10 @@ private final class RequestCounter: ChannelDuplexHandler {
     switch unwrapInboundIn(data) {
     case .head(let head) where head.status.code >= 200:
       endWaiting()
-      begin(isRepeatable: false)
+      if isRepeatable == true {
+        isRepeatable = false
+        handler.count(repeatable: -1, others: 1)
+      }
     case .end: finish()
     default: break
     }
@@ -110,12 +102,6 @@ private final class RequestCounter: ChannelDuplexHandler {
   func channelInactive(context: ChannelHandlerContext) {
     finish()
     context.fireChannelInactive()
-  }
-
-  private func begin(isRepeatable new: Bool) {
-    guard let old = isRepeatable, old != new else { return }
-    isRepeatable = new
-    handler.count(repeatable: new ? 1 : -1, others: new ? -1 : 1)
   }
 
   private func endWaiting() {

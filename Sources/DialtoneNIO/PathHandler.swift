@@ -339,6 +339,19 @@ extension ChannelPipeline.SynchronousOperations {
   }
 }
 
+/// What a client runs on each of its new channels.
+package typealias ChannelInitializer = @Sendable (any Channel) -> EventLoopFuture<Void>
+
+/// Runs `body` after what the client has already, on the channel's event loop.
+package func initializer(
+  after first: ChannelInitializer?, _ body: @escaping @Sendable (any Channel) throws -> Void
+) -> ChannelInitializer {
+  { channel in
+    (first?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()).hop(to: channel.eventLoop)
+      .flatMapThrowing { try body(channel) }
+  }
+}
+
 @available(*, unavailable)
 extension PathHandler: Sendable {}
 #endif

@@ -19,8 +19,7 @@ struct ScriptedCheck {
   private enum Arrival: Sendable {
     /// A time that it waited for has come.
     case time
-    case lookupEnded(IPAddress.Family, NameLookupResult)
-    case pathsKnown([IPAddress], [Reachability])
+    case event(Event)
   }
 
   private enum Step {
@@ -50,8 +49,8 @@ struct ScriptedCheck {
   private var events: [Event] = []
   private var timers: [Timer] = []
   private var deadline = Int64.max
-  /// What the check has come to; `nil` inside if it was cancelled.
-  private var outcome: SiteVerdict??
+  /// What the check has come to.
+  private var outcome: Result<SiteVerdict, any Error>?
   private var watchesNamePaths = false
   private var route: Route?
 
@@ -89,10 +88,7 @@ struct ScriptedCheck {
     var iterator = arrivals.makeAsyncIterator()
     while true {
       while outcome == nil, !events.isEmpty { perform(machine.handle(events.removeFirst(), at: moment)) }
-      if let outcome {
-        guard let verdict = outcome else { throw CancellationError() }
-        return verdict
-      }
+      if let outcome { return try outcome.get() }
       if !takeDue() {
         let timer = wake(at: min(deadline, timers.map(\.due).min() ?? .max))
         let arrival = await iterator.next()
@@ -143,9 +139,10 @@ struct ScriptedCheck {
     switch timers.remove(at: first).step {
     case .event(let event): events.append(event)
     case .fail(let kind, let stage, let error):
-      outcome = SiteVerdict(
-        url: url, kind: kind, stage: stage, error: error, address: route?.address, interface: route?.interface,
-        timings: SiteVerdict.Timings(total: .nanoseconds(uptime)), timestamp: timestamp)
+      outcome = .success(
+        SiteVerdict(
+          url: url, kind: kind, stage: stage, error: error, address: route?.address, interface: route?.interface,
+          timings: SiteVerdict.Timings(total: .nanoseconds(uptime)), timestamp: timestamp))
     }
     return true
   }
@@ -154,12 +151,9 @@ struct ScriptedCheck {
     switch arrival {
     case nil: events.append(.cancelled)
     case .time: break
-    case .lookupEnded(let family, let result):
+    case .event(let event):
       uptime = max(uptime, now)
-      events.append(.lookupEnded(family, result))
-    case .pathsKnown(let addresses, let states):
-      uptime = max(uptime, now)
-      events.append(.pathsKnown(addresses, states))
+      events.append(event)
     }
   }
 
@@ -193,7 +187,7 @@ struct ScriptedCheck {
     case .ask(let method): ask(method)
     case .readBody: readBody()
     case .closeConnection: events.append(.connectionClosed)
-    case .end(let verdict): outcome = .some(verdict)
+    case .end(let verdict): outcome = verdict.map { .success($0) } ?? .failure(CancellationError())
     }
   }
 
@@ -211,7 +205,7 @@ struct ScriptedCheck {
       tickets.append(
         reachability.provider.names.submit(
           question, by: reachability.provider.lookup,
-          answer: { [arrived] in arrived.yield(.lookupEnded(family, $0)) }))
+          answer: { [arrived] in arrived.yield(.event(.lookupEnded(family, $0))) }))
     }
   }
 
@@ -241,7 +235,7 @@ struct ScriptedCheck {
             break
           }
         }
-        if states.count == targets.count { arrived.yield(.pathsKnown(addresses, states)) }
+        if states.count == targets.count { arrived.yield(.event(.pathsKnown(addresses, states))) }
       })
   }
 

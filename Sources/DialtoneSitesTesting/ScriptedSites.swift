@@ -38,36 +38,23 @@ public import DialtoneTesting
 public final class ScriptedSites: Sendable {
   private struct Script {
     /// One for each check; the last one stays.
-    var answers: [ScriptedAnswer]
+    var answers: [ScriptedAnswer] = []
     var checkCount = 0
-  }
+    /// Get the count of each check.
+    var counts: [AsyncStream<Int>.Continuation] = []
 
-  private struct Waiter {
-    let number: UInt64
-    let site: SiteURL.Identity
-    let checkCount: Int
-    let continuation: CheckedContinuation<Void, any Error>
-  }
-
-  private struct State {
-    var scripts: [SiteURL.Identity: Script] = [:]
-    var waiters: [Waiter] = []
-    var lastNumber: UInt64 = 0
-
-    mutating func begin(_ site: SiteURL.Identity) -> (ScriptedAnswer, [Waiter]) {
-      var script = scripts[site] ?? Script(answers: [.outage])
-      script.checkCount += 1
-      let answer = script.answers.count > 1 ? script.answers.removeFirst() : script.answers.first ?? .outage
-      scripts[site] = script
-      let due = waiters.filter { $0.site == site && $0.checkCount <= script.checkCount }
-      waiters.removeAll { waiter in due.contains { $0.number == waiter.number } }
-      return (answer, due)
+    mutating func begin() -> ScriptedAnswer {
+      checkCount += 1
+      let count = checkCount
+      counts.removeAll { if case .terminated = $0.yield(count) { true } else { false } }
+      return answers.count > 1 ? answers.removeFirst() : answers.first ?? .outage
     }
   }
 
-  /// Holds the script apart from the sites, so that the environment does not keep them alive.
+  /// Holds the scripts apart from the sites, so that the environment does not keep them alive.
   private final class Box: Sendable {
-    let state = Lock(State())
+    /// By the identity of the site.
+    let scripts = Lock<[String: Script]>([:])
   }
 
   /// The network that the sites are reached by.
@@ -91,8 +78,7 @@ public final class ScriptedSites: Sendable {
       reachability: reachability, random: { 0.5 },
       perform: { [box] url, configuration in
         let began = clock.now
-        let (answer, waiters) = box.state.withLock { $0.begin(url.identity) }
-        for waiter in waiters { waiter.continuation.resume() }
+        let answer = box.scripts.withLock { $0[url.identity, default: Script()].begin() }
         var check = ScriptedCheck(
           of: url, configuration, answer, on: reachability, lookup: lookup, clock: clock, since: began)
         return try await check.verdict()
@@ -115,39 +101,26 @@ public final class ScriptedSites: Sendable {
   ///   - answers: What the site answers; none means that it refuses connections.
   ///   - url: The site. Another path of the same host is another site.
   public func set(_ answers: [ScriptedAnswer], for url: SiteURL) {
-    box.state.withLock { $0.scripts[url.identity, default: Script(answers: [])].answers = answers }
+    box.scripts.withLock { $0[url.identity, default: Script()].answers = answers }
     if case .name(let name) = url.host { network.provideAddress(forName: name.text) }
   }
 
   /// How many checks of a site have begun so far. A check that asks by HEAD and then by GET counts once.
-  public func checkCount(of url: SiteURL) -> Int { box.state.withLock { $0.scripts[url.identity]?.checkCount ?? 0 } }
+  public func checkCount(of url: SiteURL) -> Int { box.scripts.withLock { $0[url.identity]?.checkCount ?? 0 } }
 
   /// Waits until that many checks of a site have begun; returns at once if they have. If the clock is moved on after
   /// that, the last of them sees it.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func waitUntilChecked(_ url: SiteURL, times count: Int = 1) async throws {
-    let site = url.identity
-    let number = box.state.withLock { state in
-      state.lastNumber += 1
-      return state.lastNumber
+    try Task.checkCancellation()
+    let (counts, continuation) = AsyncStream.makeStream(of: Int.self)
+    box.scripts.withLock { scripts in
+      let known = scripts[url.identity]?.checkCount ?? 0
+      continuation.yield(known)
+      scripts[url.identity, default: Script()].counts.append(continuation)
     }
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        let outcome = box.state.withLock { state -> Result<Void, any Error>? in
-          // A cancellation before this lock is seen here; one after it finds the waiter.
-          if Task.isCancelled { return .failure(CancellationError()) }
-          if state.scripts[site]?.checkCount ?? 0 >= count { return .success(()) }
-          state.waiters.append(Waiter(number: number, site: site, checkCount: count, continuation: continuation))
-          return nil
-        }
-        if let outcome { continuation.resume(with: outcome) }
-      }
-    } onCancel: {
-      let waiter = box.state.withLock { state in
-        state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
-      }
-      waiter?.continuation.resume(throwing: CancellationError())
-    }
+    for await known in counts where known >= count { return }
+    throw CancellationError()
   }
 }

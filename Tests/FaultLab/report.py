@@ -1,10 +1,12 @@
-"""Grades many answers, and makes the tables and the report of them."""
+"""Grades many answers, and makes the tables of them."""
 import judging
 
 
 class Report:
     def __init__(self, steps):
-        self.graded, self.problems, self.excesses, self.sure, self.lines, self.steps = [], [], [], [], [], steps
+        self.graded, self.problems, self.steps = [], [], steps
+        # How many answers were over a limit, and certain of what a stranger could have said.
+        self.excesses = self.sure = 0
 
     def add(self, fault, family, result):
         label = f"{fault.name} IPv{family}" if family != "46" else f"{fault.name} both"
@@ -25,27 +27,14 @@ class Report:
             print(shown, flush=True)
             broken = judging.excess(fault, run, fault.ask)
             if judging.is_too_sure(run) and not fault.own:
-                self.sure.append(f"{label}: {judging.cause(run)}: {verdict['summary']}")
+                self.sure += 1
+                print("           certain of what a stranger could have said", flush=True)
             if broken:
-                self.excesses.append((label, run["user"], ", ".join(broken)))
+                self.excesses += 1
                 print(f"           too much: {', '.join(broken)} {run['asked']}", flush=True)
             if grade in ("wrong", "fatal") or self.steps:
-                self.explain(fault, label, run, grade, result["judged"])
-
-    def explain(self, fault, label, run, grade, judged):
-        verdict = run["verdict"]
-        lines = [f"### {grade}: {label}{' (user)' if run['user'] else ''}", "", f"{fault.words} Broken: {fault.where}.",
-                 f"Asked: `explain {fault.ask}`. Played by: `{' // '.join(fault.how)}`.",
-                 f"Right: {' '.join(fault.right)}; plausible: {' '.join(fault.plausible + fault.as_user) or '-'}.",
-                 f"Judge: {'; '.join(('works' if w else 'fails') + f' ({said})' for w, said in judged[:2])}",
-                 f"Said: **{judging.cause(run)}** ({verdict['confidence']}): {verdict['summary']}",
-                 f"Advice: {verdict['advice']}", "", "```"]
-        for step in verdict["steps"]:
-            family = step["evidence"].get("family") or ""
-            lines.append(f"{step['outcome']:8} {step['step']:9} {family:4} {step['text']}")
-        self.lines += lines + ["```", ""]
-        if self.steps:
-            print("\n".join("           " + line for line in lines[10:]), flush=True)
+                for line in explanation(fault, verdict, result["judged"]):
+                    print(f"           {line}", flush=True)
 
     def numbers(self):
         """The tables: causes by confidence, time and questions."""
@@ -74,8 +63,8 @@ class Report:
             "not right, in 100": 100 - 100 * right / max(1, len(faults)),
             "fatal": sum(grade == "fatal" for *_, grade in faults),
             "false alarms": sum(g[0].is_healthy and g[3] != "right" for g in self.graded),
-            "certain of what a stranger could have said": len(self.sure),
-            "over a limit": len(self.excesses),
+            "certain of what a stranger could have said": self.sure,
+            "over a limit": self.excesses,
             "not played": len(self.problems),
         }
         goals = {"not right, in 100": 5}
@@ -89,14 +78,15 @@ class Report:
             print(f"{name:44} {count:6.1f}, goal {goal}" + (f", limit {limit}" if limits else ""))
         return worse
 
-    def text(self):
-        """What was wrong, for those who mend it."""
-        lines = ["# What the lab found wrong", "", *self.numbers(), "", "## Over a limit", ""]
-        lines += [f"- {label}{' (user)' if user else ''}: {words}" for label, user, words in self.excesses]
-        lines += ["", "## Certain of what a stranger could have said", ""]
-        lines += [f"- {line}" for line in self.sure]
-        lines += ["", "## Not played", ""] + [f"- {label}: {words}" for label, words in self.problems]
-        return "\n".join(lines + ["", "## Wrong", ""] + self.lines)
+
+def explanation(fault, verdict, judged):
+    """What was played, and each step of the answer."""
+    yield f"broken: {fault.where}, by {' // '.join(fault.how)}"
+    yield f"right: {' '.join(fault.right)}; plausible: {' '.join(fault.plausible + fault.as_user) or '-'}"
+    yield f"judge: {'; '.join(('works' if w else 'fails') + f' ({said})' for w, said in judged[:2])}"
+    yield f"advice: {verdict['advice']}"
+    for step in verdict["steps"]:
+        yield f"{step['outcome']:8} {step['step']:9} {step['evidence'].get('family') or '':4} {step['text']}"
 
 
 def rows(graded):

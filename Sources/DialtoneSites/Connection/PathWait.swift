@@ -10,9 +10,8 @@ final class PathWait {
   private let loop: any EventLoop
   private let known: (PathWait, [Reachability]) -> Void
   private var observation: ReachabilityObservation?
-  /// Numbers the observations: an event of an earlier one changes nothing.
+  /// Numbers the observations: an event of an earlier one, or after the end, changes nothing.
   private var number = 0
-  private var isOver = false
 
   /// Calls `known` once, with what is known of each path. `start` calls it at once if all are known already, as they
   /// are while other checks go the same way.
@@ -25,17 +24,14 @@ final class PathWait {
   func start() { look() }
 
   func cancel() {
-    isOver = true
-    observation?.cancel()
-    observation = nil
-  }
-
-  private func look() {
     observation?.cancel()
     observation = nil
     number += 1
+  }
+
+  private func look() {
+    cancel()
     guard let unknown = paths.first(where: { $0.known == nil }) else {
-      isOver = true
       return known(self, paths.map { $0.known ?? .unknown })
     }
     let bound = NIOLoopBound(self, eventLoop: loop)
@@ -43,7 +39,7 @@ final class PathWait {
       loop.execute {
         let wait = bound.value
         // Several may be on their way to the loop.
-        if !wait.isOver, wait.number == number { wait.look() }
+        if wait.number == number { wait.look() }
       }
     }
   }

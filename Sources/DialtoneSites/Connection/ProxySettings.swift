@@ -59,10 +59,10 @@ package struct ProxySettings {
     // One of a password is written %40 (RFC 3986, 3.2.1).
     if let at = rest.unicodeScalars.firstIndex(of: "@") {
       let user = rest[..<at]
-      authorization = "Basic " + Base64.encode(Self.percentDecoded(user))
+      authorization = "Basic " + Base64.encode(PercentEncoding.decoded(user))
       let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      socks?.user = Self.percentDecoded(parts[0])
-      socks?.password = parts.count > 1 ? Self.percentDecoded(parts[1]) : []
+      socks?.user = PercentEncoding.decoded(parts[0])
+      socks?.password = parts.count > 1 ? PercentEncoding.decoded(parts[1]) : []
       rest = rest[rest.unicodeScalars.index(after: at)...]
     }
     do {
@@ -76,25 +76,6 @@ package struct ProxySettings {
     } catch {
       throw SiteError(.invalidConfiguration, "the proxy in \(variable) has no host and port that could be read")
     }
-  }
-
-  private static func percentDecoded(_ text: Substring) -> [UInt8] {
-    let bytes = Array(text.utf8)
-    var decoded: [UInt8] = []
-    var position = 0
-    while position < bytes.count {
-      let digits = bytes[(position + 1)...].prefix(2)
-      if bytes[position] == UInt8(ascii: "%"), digits.count == 2, digits.allSatisfy(ASCII.isHexDigit),
-        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-      {
-        decoded.append(value)
-        position += 3
-      } else {
-        decoded.append(bytes[position])
-        position += 1
-      }
-    }
-    return decoded
   }
 
   // MARK: Exceptions

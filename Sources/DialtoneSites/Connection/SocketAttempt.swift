@@ -15,38 +15,31 @@ protocol ConnectionAttempt: AnyObject {
   func close()
 }
 
-/// Where and how sockets connect.
-struct SocketOptions {
-  var port: UInt16
-  /// The only interface; `nil` for any.
-  var interface: String?
-  /// The largest segment that either side sends; `nil` for what they agree on.
-  var maximumSegment: Int?
-}
-
 /// Connects a socket.
 final class SocketAttempt: ConnectionAttempt {
   let route: Route
-  private let options: SocketOptions
+  private let port: UInt16
+  private let configuration: SiteCheckConfiguration
   private let loop: any EventLoop
   private var channel: (any Channel)?
   #if os(Linux)  // error queues are Linux's
   private var refusal: RefusalReader?
   #endif
 
-  init(_ route: Route, _ options: SocketOptions, _ loop: any EventLoop) {
+  init(_ route: Route, port: UInt16, _ configuration: SiteCheckConfiguration, _ loop: any EventLoop) {
     self.route = route
-    self.options = options
+    self.port = port
+    self.configuration = configuration
     self.loop = loop
   }
 
   func start(_ end: @escaping (Result<any Channel, SiteError>) -> Void) {
     let bound = NIOLoopBound(self, eventLoop: loop)
-    let device = options.interface.map { Self.device($0, of: route) }
+    let device = configuration.interface.map { Self.device($0, of: route) }
     ClientBootstrap(group: loop)
       // The check's own deadline is the only one.
       .connectTimeout(.hours(24))
-      .channelInitializer { [loop, maximumSegment = options.maximumSegment] channel in
+      .channelInitializer { [loop, maximumSegment = configuration.maximumSegment] channel in
         bound.value.channel = channel
         do {
           try channel.withSocket { socket in
@@ -59,7 +52,7 @@ final class SocketAttempt: ConnectionAttempt {
         }
         return Self.bind(channel, to: device, of: bound.value.route.address.unmapped.family, loop)
       }
-      .connect(to: route.socketAddress(port: options.port))
+      .connect(to: route.socketAddress(port: port))
       .assumeIsolated()
       .whenComplete { result in
         let refusal = self.takeRefusal()

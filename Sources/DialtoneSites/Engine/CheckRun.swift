@@ -56,9 +56,9 @@ final class CheckRun {
     self.engine = engine
     self.loop = loop
     self.report = report
-    var moment = Self.moment(loop, engine.network.time)
-    moment.uptime = Int64(clamping: start.uptimeNanoseconds)
-    machine = CheckStateMachine(url, configuration, proxy, at: moment)
+    let beginning = CheckStateMachine.Moment(
+      uptime: Int64(clamping: start.uptimeNanoseconds), realtime: engine.network.time.timestamp)
+    machine = CheckStateMachine(url, configuration, proxy, at: beginning)
   }
 
   func start() {
@@ -76,20 +76,14 @@ final class CheckRun {
   }
 
   private func handleEvents() {
-    while !events.isEmpty {
-      let event = events.removeFirst()
-      perform(
-        machine.handle(event, at: Self.moment(loop, engine.network.time, namePaths.map(\.known), race?.lastRoute)))
-    }
+    while !events.isEmpty { perform(machine.handle(events.removeFirst(), at: moment)) }
   }
 
   /// The uptime is NIO's: its event loop keeps the deadlines.
-  private static func moment(
-    _ loop: any EventLoop, _ time: TimeSource, _ namePaths: [Reachability?] = [], _ attempt: Route? = nil
-  ) -> CheckStateMachine.Moment {
+  private var moment: CheckStateMachine.Moment {
     CheckStateMachine.Moment(
-      uptime: Int64(clamping: loop.now.uptimeNanoseconds), realtime: time.timestamp, namePaths: namePaths,
-      attempt: attempt)
+      uptime: Int64(clamping: loop.now.uptimeNanoseconds), realtime: engine.network.time.timestamp,
+      namePaths: namePaths.map(\.known), attempt: race?.lastRoute)
   }
 
   private func perform(_ actions: [Action]) {
@@ -256,10 +250,9 @@ final class CheckRun {
 
   private func startRace(_ routes: [Route], isOpen: Bool) {
     precondition(race == nil && exchange == nil, "One connection at a time")
-    let options = SocketOptions(
-      port: port, interface: configuration.interface, maximumSegment: configuration.maximumSegment)
     let race = ConnectionRace(
-      routes, isOpen: isOpen, loop, makeAttempt: { [loop] in SocketAttempt($0, options, loop) }
+      routes, isOpen: isOpen, loop,
+      makeAttempt: { [port, configuration, loop] in SocketAttempt($0, port: port, configuration, loop) }
     ) { [self] result, last in
       self.race = nil
       switch result {

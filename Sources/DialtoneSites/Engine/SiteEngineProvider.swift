@@ -128,8 +128,7 @@ extension SiteVerdict {
   /// The verdict of a check that could not begin: the system is short of something, or the environment no longer names
   /// a usable proxy. It is a verdict like any other, since the machine fails, and not the caller.
   package init(of url: SiteURL, without error: SiteError, at timestamp: UTCTimestamp) {
-    var timings = Timings()
-    timings.total = .zero
-    self.init(url: url, kind: .failed, stage: .connect, error: error, timings: timings, timestamp: timestamp)
+    self.init(
+      url: url, kind: .failed, stage: .connect, error: error, timings: Timings(total: .zero), timestamp: timestamp)
   }
 }

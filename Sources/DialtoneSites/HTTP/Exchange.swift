@@ -100,12 +100,14 @@ final class Exchange {
     attempt {
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHandler(ByteMeter(limit: connectionLimit))
-      let end: (SiteError?) -> Void = { [weak self] error in self?.send(error.map { .lost($0) } ?? .tunnelOpened) }
-      if let socks = proxy.socks {
-        try pipeline.addHandler(SocksTunnelHandler(to: url, socks, end))
-      } else {
-        try pipeline.addHandler(ProxyTunnelHandler(to: url, by: proxy, agent: userAgent, end))
-      }
+      let conversation: any TunnelConversation =
+        if let socks = proxy.socks {
+          SocksConversation(to: url, socks)
+        } else {
+          ConnectConversation(to: url, by: proxy, agent: userAgent)
+        }
+      try pipeline.addHandler(
+        TunnelHandler(conversation) { [weak self] error in self?.send(error.map { .lost($0) } ?? .tunnelOpened) })
     }
   }
 

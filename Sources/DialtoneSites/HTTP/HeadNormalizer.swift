@@ -157,8 +157,7 @@ struct HeadNormalizer {
   /// The text of a value. Bytes that are no UTF-8 are escaped as in a URL, where most of them are: they go back to the
   /// server as they came.
   private static func text(of value: ArraySlice<UInt8>) -> String {
-    if let text = String(validating: value, as: UTF8.self) { return text }
-    return value.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "%" + String($0, radix: 16, uppercase: true) }.joined()
+    String(validating: value, as: UTF8.self) ?? PercentEncoding.encoded(value) { $0 < 0x80 }
   }
 
   private static func write(_ line: some Collection<UInt8>, _ output: inout ByteBuffer) {

@@ -51,38 +51,24 @@ enum AddressOrder {
   private static func scope(_ address: IPAddress) -> Int {
     let address = address.unmapped
     if address.isLoopback || address.isLinkLocal || address.isIPv4LinkLocal { return 0x2 }
-    return fec0.contains(address) ? 0x5 : 0xE
+    return siteLocal.contains(address) ? 0x5 : 0xE
   }
 
   // MARK: The policy table of RFC 6724, 2.1
 
-  private struct Policy {
-    let network: AddressAdmission.Network
-    let precedence: Int
-    let label: Int
-
-    init(_ text: String, _ length: Int, precedence: Int, label: Int) {
-      network = .known(text, length)
-      self.precedence = precedence
-      self.label = label
-    }
-
-    func contains(_ address: IPAddress) -> Bool { network.contains(address) }
-  }
-
-  private static let fec0 = Policy("fec0::", 10, precedence: 1, label: 11)
+  private static let siteLocal = AddressAdmission.Network.known("fec0::", 10)
 
   /// The longest prefixes first.
-  private static let policies = [
-    Policy("::1", 128, precedence: 50, label: 0), Policy("::", 96, precedence: 1, label: 3),
-    Policy("2001::", 32, precedence: 5, label: 5), Policy("2002::", 16, precedence: 30, label: 2),
-    Policy("3ffe::", 16, precedence: 1, label: 12), fec0, Policy("fc00::", 7, precedence: 3, label: 13),
+  private static let policies: [(network: AddressAdmission.Network, precedence: Int, label: Int)] = [
+    (.known("::1", 128), 50, 0), (.known("::", 96), 1, 3),
+    (.known("2001::", 32), 5, 5), (.known("2002::", 16), 30, 2),
+    (.known("3ffe::", 16), 1, 12), (siteLocal, 1, 11), (.known("fc00::", 7), 3, 13),
   ]
 
   private static func policy(_ address: IPAddress) -> (precedence: Int, label: Int) {
     let address = address.unmapped
     // ::ffff:0:0/96, which is how the table has IPv4.
     if address.family == .ipv4 { return (35, 4) }
-    return policies.first { $0.contains(address) }.map { ($0.precedence, $0.label) } ?? (40, 1)
+    return policies.first { $0.network.contains(address) }.map { ($0.precedence, $0.label) } ?? (40, 1)
   }
 }

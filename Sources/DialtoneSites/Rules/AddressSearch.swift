@@ -20,7 +20,7 @@ package struct Route: Equatable, Sendable {
 struct AddressSearch {
   private let configuration: SiteCheckConfiguration
   /// What the lookups have come to so far; `nil` if the host is an address.
-  private(set) var resolution: NameResolution?
+  var resolution: NameResolution?
   /// How many sets of addresses have paths that are not known yet.
   private var unknownPaths = 0
   /// What can be tried, in this order.
@@ -35,11 +35,6 @@ struct AddressSearch {
   /// Whether another route may still be found.
   var isOpen: Bool { resolution?.isOpen ?? false || unknownPaths > 0 }
 
-  /// Whether a resolver has answered that the name has no address.
-  var hasNoAddress: Bool { resolution?.hasNoAddress ?? false }
-
-  // MARK: The name
-
   /// Begins to look a name up. Returns the families. Each is asked for by itself: otherwise a network that drops one
   /// family's queries would hold up the other's answers, until the resolver gives up.
   mutating func beginName(requiresPublicAddress: Bool) -> [IPAddress.Family] {
@@ -47,18 +42,6 @@ struct AddressSearch {
     resolution = NameResolution(families, requiresPublicAddress: requiresPublicAddress)
     return families
   }
-
-  /// The lookup of one family has ended, or of both if it is `nil`.
-  mutating func lookupEnded(_ family: IPAddress.Family?, _ result: NameLookupResult) -> NameResolution.Step {
-    resolution?.ended(family, result) ?? .wait
-  }
-
-  mutating func resolutionDelayPassed() -> NameResolution.Step { resolution?.delayPassed() ?? .wait }
-
-  /// A family that has not answered by now is not waited for any more.
-  mutating func closeName() { resolution?.close() }
-
-  // MARK: The paths
 
   /// Takes addresses. Returns those whose paths are needed, in the order in which to try them.
   mutating func beginPaths(_ addresses: [IPAddress]) -> [IPAddress] {

@@ -24,7 +24,7 @@ extension CheckStateMachine {
   }
 
   /// What happens to a check.
-  package enum Event {
+  package enum Event: Sendable {
     /// What vouches for the site has been read, or could not be.
     case trustFound(SiteError?)
     /// A thread has begun to look the name up, at this uptime, and asks these servers as far as they are known.
@@ -63,7 +63,7 @@ extension CheckStateMachine {
   }
 
   /// What the certificate that was shown says, once TLS has been agreed upon.
-  package struct PeerCertificate {
+  package struct PeerCertificate: Sendable {
     /// Its last second, since 1970.
     var expires: UTCTimestamp?
     /// Whether it names the site.

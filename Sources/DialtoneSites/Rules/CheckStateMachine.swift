@@ -87,9 +87,9 @@ package struct CheckStateMachine {
     case (.name(let name), .namePathsKnown): return namePathsAreKnown(name)
     // These may come while an address is tried, or has answered.
     case (_, .lookupEnded(let family, let result)): return lookupEnded(family, result)
-    case (_, .resolutionDelayPassed): return act(on: search.resolutionDelayPassed())
+    case (_, .resolutionDelayPassed): return act(on: search.resolution?.delayPassed() ?? .wait)
     case (_, .namesTookLong):
-      search.closeName()
+      search.resolution?.close()
       return [.stopLookups] + searchMayBeOver()
     case (_, .pathsKnown(let addresses, let states)): return pathsAreKnown(addresses, states)
     case (.connecting(let method), .connected(let route)): return connected(route, method)
@@ -202,7 +202,7 @@ package struct CheckStateMachine {
       actions = waitEnded(&name, at: moment.uptime)
       state = .name(name)
     }
-    actions += act(on: search.lookupEnded(family, result))
+    actions += act(on: search.resolution?.ended(family, result) ?? .wait)
     return actions + searchMayBeOver()
   }
 
@@ -248,9 +248,10 @@ package struct CheckStateMachine {
   /// is needed, unless the server has answered.
   private var missingPathToNames: SiteError? {
     guard let internet = moment.namePaths.first ?? nil, !configuration.isUsable(internet) else { return nil }
+    let isAnswered = search.resolution?.hasNoAddress ?? false
     let isServerThere = moment.namePaths.dropFirst().contains { path in
       guard let state = path else { return true }
-      return configuration.isUsable(state) && (search.hasNoAddress || !state.flags.contains(.isLocalAddress))
+      return configuration.isUsable(state) && (isAnswered || !state.flags.contains(.isLocalAddress))
     }
     if isServerThere { return nil }
     // The Internet's reason: it covers why a server is not reached.

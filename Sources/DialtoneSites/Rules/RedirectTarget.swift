@@ -45,7 +45,7 @@ package struct RedirectTarget: Equatable {
 
   private init(location: String?, whole: String? = nil, isOtherHost: Bool) {
     self.location = location.map { Self.reported($0, limit: Limits.location) }
-    wholeLocation = whole ?? location.map { Self.reported($0, limit: Int.max) }
+    wholeLocation = whole ?? location.map { Self.reported($0) }
     self.isOtherHost = isOtherHost
   }
 
@@ -61,8 +61,7 @@ package struct RedirectTarget: Equatable {
     var path = String(rest[authority.endIndex...])
     if path.first != "/" { path = "/" + path }
     self.init(
-      location: "\(scheme)://\(authority)\(path)",
-      whole: "\(scheme)://\(decoded)" + Self.reported(path, limit: Int.max),
+      location: "\(scheme)://\(authority)\(path)", whole: "\(scheme)://\(decoded)" + Self.reported(path),
       isOtherHost: host != Self.comparable(url.hostText))
   }
 
@@ -117,17 +116,7 @@ package struct RedirectTarget: Equatable {
   /// A host's letters may be percent-encoded (RFC 3986, 3.2.2). As for Go, those of ASCII are not, so that an encoded
   /// slash or @ ends no host.
   private static func decoded(_ authority: Substring) -> String {
-    var bytes: [UInt8] = []
-    var rest = authority.utf8
-    while let byte = rest.popFirst() {
-      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      if byte == UInt8(ascii: "%"), let value = UInt8(digits, radix: 16), value >= 0x80 {
-        bytes.append(value)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
+    let bytes = PercentEncoding.decoded(authority) { $0 >= 0x80 }
     return String(validating: bytes, as: UTF8.self) ?? String(authority)
   }
 
@@ -162,16 +151,7 @@ package struct RedirectTarget: Equatable {
   }
 
   /// The text as it may be shown: only printable ASCII stays, the rest is percent-encoded; it is cut if it is long.
-  private static func reported(_ text: String, limit: Int) -> String {
-    var shown: [UInt8] = []
-    for byte in text.utf8 {
-      let isPrintable = (0x21...0x7E).contains(byte)
-      let encoded = isPrintable ? [byte] : [UInt8(ascii: "%"), hexadecimal(byte >> 4), hexadecimal(byte & 15)]
-      if shown.count + encoded.count > limit { break }
-      shown += encoded
-    }
-    return String(decoding: shown, as: UTF8.self)
+  private static func reported(_ text: String, limit: Int = .max) -> String {
+    PercentEncoding.encoded(text.utf8, limit: limit) { (0x21...0x7E).contains($0) }
   }
-
-  private static func hexadecimal(_ digit: UInt8) -> UInt8 { digit + (digit < 10 ? 0x30 : 0x37) }
 }

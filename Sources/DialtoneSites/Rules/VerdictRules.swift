@@ -7,17 +7,9 @@ internal import Dialtone
 package struct VerdictRules {
   /// What is asked of the site, and how.
   let url: SiteURL
-  let expectation: SiteExpectation
-  /// The method that was asked for; if one is given, there is no second request.
-  let fixedMethod: SiteCheckConfiguration.Method?
-  private let minimumCertificateLifetime: Duration?
+  let configuration: SiteCheckConfiguration
 
-  init(url: SiteURL, configuration: SiteCheckConfiguration) {
-    self.url = url
-    expectation = configuration.expectation
-    fixedMethod = configuration.method
-    minimumCertificateLifetime = configuration.minimumCertificateLifetime
-  }
+  private var expectation: SiteExpectation { configuration.expectation }
 
   /// An answer's head.
   package struct Head: Equatable, Sendable {
@@ -48,19 +40,13 @@ package struct VerdictRules {
   /// The part of a body that has come.
   package struct Body: Equatable, Sendable {
     /// Its bytes so far.
-    package var length: Int
+    package var length = 0
     /// Whether the expected text is in them.
-    package var hasText: Bool
+    package var hasText = false
     /// Whether no more will be read: it has ended, or the limit is reached.
-    package var isComplete: Bool
+    package var isComplete = false
     /// Whether the answer has ended.
     package var hasEnded = false
-
-    package init(length: Int = 0, hasText: Bool = false, isComplete: Bool = false) {
-      self.length = length
-      self.hasText = hasText
-      self.isComplete = isComplete
-    }
   }
 
   enum Decision: Equatable, Sendable {
@@ -74,15 +60,15 @@ package struct VerdictRules {
   }
 
   /// The method of the first request.
-  var firstMethod: SiteCheckConfiguration.Method { fixedMethod ?? (expectation.bodyText == nil ? .head : .get) }
+  var firstMethod: SiteCheckConfiguration.Method {
+    configuration.method ?? (expectation.bodyText == nil ? .head : .get)
+  }
 
   /// What an answer's head says by itself.
   func judge(_ head: Head) -> Decision {
     // What is listed overrides every rule below.
-    if case .statuses(let statuses) = expectation.storage, statuses.contains(head.status) {
-      return .verdict(.available, location: nil)
-    }
-    if head.method == .head, fixedMethod == nil, head.status == 405 || head.status == 501 { return .askAgain }
+    if expectation.lists(head.status) { return .verdict(.available, location: nil) }
+    if head.method == .head, configuration.method == nil, head.status == 405 || head.status == 501 { return .askAgain }
     let redirect = Self.isRedirect(head.status) ? redirect(to: head.locations) : nil
     // RFC 6585, 6.
     if head.status == 511 { return .verdict(.captivePortal, location: redirect?.location) }
@@ -115,7 +101,7 @@ package struct VerdictRules {
     if Self.cannotHaveBody(head.status) { return .verdict(.unexpectedResponse, location: nil) }
     switch head.method {
     case .get: return read(head)
-    case .head where fixedMethod == nil: return .askAgain
+    case .head where configuration.method == nil: return .askAgain
     // The length is all that this answer tells of its page.
     case .head: return stray(length: head.contentLength ?? 0)
     }
@@ -166,8 +152,8 @@ package struct VerdictRules {
 
   /// Why a site that answers as expected is still not available: its certificate ends too soon.
   func lifetimeError(certificateExpires: UTCTimestamp?, now: UTCTimestamp) -> SiteError? {
-    guard let certificateExpires, let minimumCertificateLifetime,
-      now.duration(to: certificateExpires) < minimumCertificateLifetime
+    guard let certificateExpires, let least = configuration.minimumCertificateLifetime,
+      now.duration(to: certificateExpires) < least
     else { return nil }
     return SiteError(.certificateExpiresSoon, "the certificate expires at \(certificateExpires.descriptionInSeconds)")
   }

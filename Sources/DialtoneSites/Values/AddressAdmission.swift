@@ -70,10 +70,8 @@ package struct AddressAdmission: Hashable, Sendable {
 extension IPAddress {
   /// Its 4 or 16 bytes, in network order.
   package var networkBytes: [UInt8] {
-    if !bits.isIPv6 { return (0..<4).map { UInt8(truncatingIfNeeded: bits.low >> UInt64(24 - 8 * $0)) } }
-    return [bits.high, bits.low].flatMap { word in
-      (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
-    }
+    let value = UInt128(bits.high) << 64 | UInt128(bits.low)
+    return (0..<bits.byteCount).reversed().map { UInt8(truncatingIfNeeded: value >> UInt128(8 * $0)) }
   }
 
   /// Whether both addresses are of one family and their first bits are the same, as many as `length` says.

@@ -124,18 +124,9 @@ extension SiteURL {
   /// Path and query of what follows the authority, as they may be sent; without the fragment.
   static func target(_ text: some StringProtocol) -> String {
     let sent = text.utf8.prefix { $0 != UInt8(ascii: "#") }
-    var target = sent.first == UInt8(ascii: "/") ? "" : "/"
-    if sent.allSatisfy(isSendable) { return target + String(decoding: sent, as: UTF8.self) }
-    for byte in sent {
-      if isSendable(byte) {
-        target.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        target += "%"
-        if byte < 0x10 { target += "0" }
-        target += String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return target
+    let slash = sent.first == UInt8(ascii: "/") ? "" : "/"
+    if sent.allSatisfy(isSendable) { return slash + String(decoding: sent, as: UTF8.self) }
+    return slash + PercentEncoding.encoded(sent, except: isSendable)
   }
 
   /// Printable ASCII except what RFC 3986 allows nowhere in a URL. A percent sign stays, no matter what follows it.

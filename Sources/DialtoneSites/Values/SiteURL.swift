@@ -48,14 +48,7 @@ public struct SiteURL: Hashable, Sendable {
   package let target: String
 
   /// What is asked, however it is written: two URLs with the same identity ask the same site the same thing.
-  package struct Identity: Hashable, Sendable {
-    let scheme: Scheme
-    let host: Host
-    let port: UInt16
-    let target: String
-  }
-
-  package var identity: Identity { Identity(scheme: scheme, host: host, port: port, target: target) }
+  package var identity: String { "\(scheme)://\(host.text):\(port)\(target)" }
 
   /// Whether the site has to prove who it is: the scheme is https.
   public var isSecure: Bool { scheme == .https }

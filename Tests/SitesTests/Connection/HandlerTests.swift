@@ -12,7 +12,8 @@ struct HandlerTests {
   /// RFC 1928 has no answer that is nothing.
   @Test func aProxyThatClosesHasFailed() throws {
     var ends: [SiteError?] = []
-    let handler = SocksTunnelHandler(to: "https://a.example/", ProxyServer.Socks()) { ends.append($0) }
+    let socks = SocksConversation(to: "https://a.example/", ProxyServer.Socks())
+    let handler = TunnelHandler(socks) { ends.append($0) }
     let channel = EmbeddedChannel()
     channel.connect(to: try SocketAddress(ipAddress: "192.0.2.7", port: 1_080), promise: nil)
     try channel.pipeline.syncOperations.addHandler(handler)

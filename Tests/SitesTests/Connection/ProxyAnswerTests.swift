@@ -39,7 +39,9 @@ struct ProxyAnswerTests {
     channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 8_080), promise: nil)
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(
-      ProxyTunnelHandler(to: url, by: proxy, agent: agent) { ends.list.append($0?.message ?? "connected") })
+      TunnelHandler(ConnectConversation(to: url, by: proxy, agent: agent)) {
+        ends.list.append($0?.message ?? "connected")
+      })
     try pipeline.addHandler(Behind(ends))
     return channel
   }

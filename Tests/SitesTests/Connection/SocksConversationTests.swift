@@ -50,7 +50,7 @@ struct SocksConversationTests {
     ] as [[[UInt8]]])
   func tellsARefusal(answers: [[UInt8]]) {
     var conversation = SocksConversation(to: url, ProxyServer.Socks())
-    var last = SocksConversation.Step.wait
+    var last = TunnelStep.wait
     for answer in answers { last = conversation.take(answer) }
     guard case .failed(let error) = last else {
       Issue.record("\(last)")

@@ -10,7 +10,7 @@ import Testing
 
 /// What a SOCKS proxy answers, in each of the forms of RFC 1928 and RFC 1929, and what becomes of it.
 struct SocksTableTests {
-  typealias Step = SocksConversation.Step
+  typealias Step = TunnelStep
 
   private static let url: SiteURL = "http://192.0.2.7:8080/"
   /// 8080 is 0x1F90.
@@ -141,7 +141,8 @@ struct SocksTableTests {
     let channel = EmbeddedChannel()
     channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 1_080), promise: nil)
     let pipeline = channel.pipeline.syncOperations
-    try pipeline.addHandler(SocksTunnelHandler(to: Self.url, ProxyServer.Socks()) { ends.list.append($0) })
+    try pipeline.addHandler(
+      TunnelHandler(SocksConversation(to: Self.url, ProxyServer.Socks())) { ends.list.append($0) })
     try pipeline.addHandler(Behind(ends))
     return channel
   }

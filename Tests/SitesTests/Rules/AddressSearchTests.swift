@@ -63,9 +63,9 @@ struct AddressSearchTests {
     _ = search.pathsAreKnown([four(2)], [reachable])
     #expect(!search.isOpen && search.routes.map(\.address) == [four(1), four(2)])
     _ = search.beginName(requiresPublicAddress: false)
-    _ = search.lookupEnded(.ipv6, .noAddress)
-    #expect(search.isOpen && search.hasNoAddress)
-    search.closeName()
+    _ = search.resolution?.ended(.ipv6, .noAddress)
+    #expect(search.isOpen && search.resolution?.hasNoAddress == true)
+    search.resolution?.close()
     #expect(!search.isOpen)
   }
 

@@ -8,6 +8,7 @@ import DialtoneNIO
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import Foundation
+import NIOEmbedded
 import NIOPosix
 import NetworkLab
 import Synchronization
@@ -41,6 +42,19 @@ struct GRPCTests {
       deserializer: EchoRPC.Bytes(),
       options: options
     ) { try $0.message }
+  }
+
+  @Test("followed twice, a connection has one handler: two of them would both set the socket")
+  func followedTwice() throws {
+    var config = HTTP2ClientTransport.Posix.Config.defaults
+    for registry in [ConnectionRegistry(), ConnectionRegistry()] { config.followPath(in: registry) }
+    let follow = try #require(config.channelDebuggingCallbacks.onCreateTCPConnection)
+    let channel = EmbeddedChannel()
+    try follow(channel).wait()
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.removeHandler(try pipeline.handler(type: PathHandler.self)).wait()
+    #expect(throws: (any Error).self) { try pipeline.handler(type: PathHandler.self) }
+    _ = try channel.finish()
   }
 
   @Test("calls are answered before and after its address goes, and wait while there is no path")

@@ -2,18 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
-internal import NIOCore
 
-/// What is said to a SOCKS proxy, version 5, to be connected to a site (RFC 1928, RFC 1929). Pure: bytes come in, and
-/// bytes to send, the end or an error go out.
-struct SocksConversation {
-  enum Step: Equatable {
-    case send([UInt8])
-    case connected
-    case failed(SiteError)
-    case wait
-  }
-
+/// Asks by SOCKS, version 5, to be connected (RFC 1928, RFC 1929).
+struct SocksConversation: TunnelConversation {
   private enum State {
     case greeted, identified, asked
   }
@@ -31,8 +22,7 @@ struct SocksConversation {
   /// Which ways to prove who asks this program knows: none, and a password if there is one.
   var greeting: [UInt8] { socks.user == nil ? [5, 1, 0] : [5, 2, 0, 2] }
 
-  /// Takes what has come, which may end anywhere.
-  mutating func take(_ more: some Sequence<UInt8>) -> Step {
+  mutating func take(_ more: some Sequence<UInt8>) -> TunnelStep {
     bytes += more
     // The longest answer has a name of 255 bytes.
     if bytes.count > 512 { return failed("said more than it was asked") }
@@ -60,7 +50,7 @@ struct SocksConversation {
     }
   }
 
-  private mutating func next(_ state: State, _ answer: [UInt8]) -> Step {
+  private mutating func next(_ state: State, _ answer: [UInt8]) -> TunnelStep {
     // An answer takes two bytes so far.
     bytes.removeFirst(2)
     self.state = state
@@ -81,38 +71,7 @@ struct SocksConversation {
   /// At most 255 bytes, and their number before them.
   private static func counted(_ bytes: [UInt8]) -> [UInt8] { [UInt8(min(255, bytes.count))] + bytes.prefix(255) }
 
-  private var noSocks: Step { failed("does not speak SOCKS 5") }
+  private var noSocks: TunnelStep { failed("does not speak SOCKS 5") }
 
-  private func failed(_ words: String) -> Step { .failed(SiteError(.proxyFailed, "the proxy \(words)")) }
-}
-
-/// Asks by SOCKS.
-final class SocksTunnelHandler: TunnelHandler {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
-
-  private var conversation: SocksConversation
-  let end: (SiteError?) -> Void
-  var isDone = false
-
-  init(to url: SiteURL, _ socks: ProxyServer.Socks, _ end: @escaping (SiteError?) -> Void) {
-    conversation = SocksConversation(to: url, socks)
-    self.end = end
-  }
-
-  func handlerAdded(context: ChannelHandlerContext) { send(conversation.greeting, context) }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if isDone { return }
-    switch conversation.take(unwrapInboundIn(data).readableBytesView) {
-    case .wait: break
-    case .send(let bytes): send(bytes, context)
-    case .failed(let error): finish(error)
-    case .connected: leave(context)
-    }
-  }
-
-  private func send(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
-    context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
-  }
+  private func failed(_ words: String) -> TunnelStep { .failed(SiteError(.proxyFailed, "the proxy \(words)")) }
 }
