@@ -9,22 +9,16 @@ internal import Dialtone
 /// The command `dialtone`.
 @main
 struct DialtoneCommand: ParsableCommand {
+  static let commands: [any ParsableCommand.Type] = [
+    WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, ExplainCommand.self,
+    RecordCommand.self, OutagesCommand.self, ReportCommand.self, InterfacesCommand.self, ExportCommand.self,
+  ]
+
   static let configuration = CommandConfiguration(
     commandName: "dialtone",
     abstract:
       "Tell whether the network is reachable, over which interface, and if not, why; and whether sites answer.",
-    usage: """
-      dialtone [watch] [<options>] [<target> ...]
-      dialtone status [<options>] [<target> ...]
-      dialtone wait [<options>] [<target> ...]
-      dialtone check [<options>] <url> ...
-      dialtone explain [<options>] [<target> | <url>]
-      dialtone record [<options>] [<target> ...]
-      dialtone outages [<options>]
-      dialtone report [<options>] --output <file>
-      dialtone interfaces [<options>] [<name> ...]
-      dialtone export [<options>] [<target> | <url>] ...
-      """,
+    usage: commands.compactMap { $0.configuration.usage }.joined(separator: "\n"),
     discussion: """
       The answer is the kernel's own: nothing is sent except name lookups. A target is reachable if a packet for it \
       can leave this machine; that does not say whether it answers. To learn that, use check or --site; to learn why \
@@ -53,10 +47,7 @@ struct DialtoneCommand: ParsableCommand {
       Completion for a shell: dialtone --generate-completion-script bash
       """,
     version: DialtoneLibraryVersion.current.description,
-    subcommands: [
-      WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, ExplainCommand.self,
-      RecordCommand.self, OutagesCommand.self, ReportCommand.self, InterfacesCommand.self, ExportCommand.self,
-    ])
+    subcommands: commands)
 
   static func main() {
     command_prepare()
