@@ -31,9 +31,9 @@ struct RecordRunner {
     do {
       let recorder = try Recorder(told(), targets: targets)
       Signals.onEnd { signal in recorder.stop(reason: Self.name(signal), within: Self.timeToEnd) }
-      let running = try export?.begin(recorder)
-      if export != nil, running == nil { return .inputOutput }
-      defer { running?.end() }
+      let endExport = try export?.begin(recorder)
+      if export != nil, endExport == nil { return .inputOutput }
+      defer { endExport?() }
       try recorder.run()
     } catch let error as Recorder.Failure {
       Output.note("dialtone: \(TerminalText.visible("\(error)"))")
