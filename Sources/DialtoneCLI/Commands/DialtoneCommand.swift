@@ -92,7 +92,10 @@ struct DialtoneCommand: ParsableCommand {
       }
       return (parsed, work)
     }
-    checked.typed = folded.unfolded(checked.typed)
+    if var list = checked as? any ListCommand {
+      list.typed = folded.unfolded(list.typed)
+      checked = list
+    }
     if var watch = checked as? WatchCommand {
       watch.hookOptions.command = folded.unfolded(watch.hookOptions.command)
       // The parser does not tell a program that is not there from an option that is not there.
@@ -104,10 +107,10 @@ struct DialtoneCommand: ParsableCommand {
     }
     let name = type(of: checked).configuration.commandName ?? ""
     do {
-      if checked is WatchCommand, arguments.first != name {
-        try CommandWord.check(implicitTargets: checked.typed)
-      } else if checked is any WordCommand {
-        try CommandWord.check(targets: checked.typed)
+      if let watch = checked as? WatchCommand, arguments.first != name {
+        try CommandWord.check(implicitTargets: watch.typed)
+      } else if let command = checked as? any WordCommand {
+        try CommandWord.check(targets: command.typed)
       }
       // ArgumentParser would do this in `validate`, before it finds unknown options.
       return (checked, try checked.prepare())
@@ -157,9 +160,6 @@ struct DialtoneCommand: ParsableCommand {
 
 /// A command whose arguments have to be right together before anything is begun.
 protocol CheckedCommand: ParsableCommand {
-  /// The targets or URLs among its arguments.
-  var typed: [String] { get set }
-
   /// Checks the arguments, and reads the files that they name. Returns what is to be done.
   ///
   /// Call it once: standard input can be read only once.
@@ -169,5 +169,10 @@ protocol CheckedCommand: ParsableCommand {
 /// What a command does once its arguments have been found right.
 typealias Work = () throws -> ExitStatus
 
+/// A command whose arguments are targets or URLs.
+protocol ListCommand: CheckedCommand {
+  var typed: [String] { get set }
+}
+
 /// A command whose arguments are targets, words for networks among them.
-protocol WordCommand: CheckedCommand {}
+protocol WordCommand: ListCommand {}

@@ -48,11 +48,6 @@ struct OutagesCommand: CheckedCommand {
   @Flag(help: "Print samples of OpenMetrics, with time stamps.")
   var openmetrics = false
 
-  var typed: [String] {
-    get { [] }
-    nonmutating set {}
-  }
-
   func prepare() throws -> Work {
     if json, openmetrics { throw ValidationError("--json and --openmetrics exclude each other; give one of them") }
     let span = try options.span(since: since, usually: .seconds(7 * 86_400))
