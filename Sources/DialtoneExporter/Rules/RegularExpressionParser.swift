@@ -236,7 +236,7 @@ struct RegularExpressionParser {
     case "b": return [.assertion(.wordBoundary)]
     case "B": return [.assertion(.noWordBoundary)]
     default:
-      if let (ranges, isNegated) = Self.set(scalar) {
+      if let (ranges, isNegated) = Self.sets[scalar] {
         var all = ranges
         all.isNegated = isNegated
         all.ignoresCase = flags.ignoresCase
@@ -246,31 +246,21 @@ struct RegularExpressionParser {
     }
   }
 
-  private static func set(_ scalar: Unicode.Scalar) -> (CharacterRanges, isNegated: Bool)? {
-    switch scalar {
-    case "d": (.digit, false)
-    case "D": (.digit, true)
-    case "w": (.word, false)
-    case "W": (.word, true)
-    case "s": (.space, false)
-    case "S": (.space, true)
-    default: nil
-    }
-  }
+  private static let sets: [Unicode.Scalar: (CharacterRanges, isNegated: Bool)] = [
+    "d": (.digit, false), "D": (.digit, true), "w": (.word, false), "W": (.word, true), "s": (.space, false),
+    "S": (.space, true),
+  ]
+
+  private static let controls: [Unicode.Scalar: Unicode.Scalar] = [
+    "a": "\u{7}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t", "v": "\u{B}",
+  ]
 
   /// The character that an escape stands for.
   private mutating func character(after scalar: Unicode.Scalar) throws(Refusal) -> Unicode.Scalar {
-    switch scalar {
-    case "a": return "\u{7}"
-    case "f": return "\u{C}"
-    case "n": return "\n"
-    case "r": return "\r"
-    case "t": return "\t"
-    case "v": return "\u{B}"
-    case "x": return try hexadecimal()
-    case _ where scalar.isASCII && (scalar == "_" || !CharacterRanges.word.contains(scalar)): return scalar
-    default: throw Refusal(message: "\\\(scalar) is not supported")
-    }
+    if let control = Self.controls[scalar] { return control }
+    if scalar == "x" { return try hexadecimal() }
+    if scalar.isASCII, scalar == "_" || !CharacterRanges.word.contains(scalar) { return scalar }
+    throw Refusal(message: "\\\(scalar) is not supported")
   }
 
   private mutating func hexadecimal() throws(Refusal) -> Unicode.Scalar {
@@ -302,7 +292,7 @@ struct RegularExpressionParser {
       let scalar = try takeAny(or: "a bracket is not closed")
       if scalar == "[", next == ":" {
         try posixClass(into: &ranges)
-      } else if scalar == "\\", let escaped = next, let (set, isNegated) = Self.set(escaped) {
+      } else if scalar == "\\", let escaped = next, let (set, isNegated) = Self.sets[escaped] {
         position += 1
         ranges.insert(set, negated: isNegated)
       } else {

@@ -13,7 +13,7 @@ struct YAMLKey {
   }
 }
 
-/// A value of a YAML file: texts, and what is made of them. Its shape is checked as it is used; an error names the line.
+/// A value of a YAML file: texts, and what is made of them. Its shape is checked when it is used.
 struct YAMLValue {
   enum Content {
     /// Without quotes some texts stand for nothing.
