@@ -84,6 +84,12 @@ package enum WallTime {
     )
   }
 
+  /// How long the local day has lasted by its clock, in microseconds.
+  package static func timeOfDay(_ wall: Int64) -> Int64 {
+    let time = local(wall)
+    return Int64(time.hour * 3_600 + time.minute * 60 + time.second) * second
+  }
+
   /// The local day: "2026-01-31".
   package static func localDay(_ wall: Int64) -> String {
     let time = local(wall)
