@@ -59,9 +59,9 @@ struct RegularExpressionParser {
     var program = choices.removeLast()
     for choice in choices.reversed() {
       let end = program.count + 1
-      let others = program
-      program = [.split(1, choice.count + 2)] + choice
-      try Self.append([.split(end, end)] + others, to: &program)
+      var longer = [.split(1, choice.count + 2)] + choice + [.split(end, end)]
+      try Self.append(program, to: &longer)
+      program = longer
     }
     return program
   }
