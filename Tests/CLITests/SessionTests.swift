@@ -130,7 +130,7 @@ struct SessionTests {
   // MARK: wait
 
   @Test func waitEndsWhenAllAreReachable() {
-    var session = WaitSession(targetCount: 2, goal: .reachable(), anySuffices: false)
+    var session = WaitSession<Reachability>(targetCount: 2, goal: .reachable(), anySuffices: false)
     #expect(session.receive(reachable, of: 0, at: .zero).isEmpty)
     #expect(session.receive(unreachable, of: 1, at: .zero).isEmpty)
     #expect(session.waiting?.targets == [1])
@@ -139,7 +139,7 @@ struct SessionTests {
   }
 
   @Test func waitEndsOnlyIfAllAreReachableAtTheSameTime() {
-    var session = WaitSession(targetCount: 2, goal: .reachable(), anySuffices: false)
+    var session = WaitSession<Reachability>(targetCount: 2, goal: .reachable(), anySuffices: false)
     _ = session.receive(reachable, of: 0, at: .zero)
     _ = session.receive(unreachable, of: 0, at: .zero)
     _ = session.receive(reachable, of: 1, at: .zero)
@@ -147,14 +147,14 @@ struct SessionTests {
   }
 
   @Test func waitForAnyEndsWithTheFirst() {
-    var session = WaitSession(targetCount: 3, goal: .reachable(), anySuffices: true)
+    var session = WaitSession<Reachability>(targetCount: 3, goal: .reachable(), anySuffices: true)
     #expect(session.receive(unreachable, of: 0, at: .zero).isEmpty)
     #expect(session.receive(reachable, of: 2, at: .zero).map(\.target) == [2])
     #expect(session.ending == .holds)
   }
 
   @Test func waitTakesARequiredConnectionAsUnreachable() {
-    var session = WaitSession(targetCount: 1, goal: .unreachable, anySuffices: false)
+    var session = WaitSession<Reachability>(targetCount: 1, goal: .unreachable, anySuffices: false)
     #expect(session.receive(reachable, of: 0, at: .zero).isEmpty)
     #expect(session.receive(unresolved, of: 0, at: .zero).isEmpty)
     _ = session.receive(Reachability(status: .requiresConnection, reason: .dormant), of: 0, at: .zero)
@@ -162,7 +162,7 @@ struct SessionTests {
   }
 
   @Test func waitDoesNotCountCellularIfToldSo() {
-    var session = WaitSession(targetCount: 1, goal: .reachable(notOverCellular: true), anySuffices: false)
+    var session = WaitSession<Reachability>(targetCount: 1, goal: .reachable(notOverCellular: true), anySuffices: false)
     _ = session.receive(cellular, of: 0, at: .zero)
     #expect(session.ending == nil)
     _ = session.receive(reachable, of: 0, at: .zero)
@@ -173,7 +173,7 @@ struct SessionTests {
     let dormant = Reachability(.requiresConnection, reason: .dormant)
     let blocked = Reachability(.requiresConnection, reason: .radioBlocked)
     for accepts in [false, true] {
-      var session = WaitSession(
+      var session = WaitSession<Reachability>(
         targetCount: 1, goal: .reachable(acceptingOnDemand: accepts), anySuffices: false)
       _ = session.receive(blocked, of: 0, at: .zero)
       #expect(session.ending == nil, "somebody has to act")
@@ -182,7 +182,7 @@ struct SessionTests {
       _ = session.receive(reachable, of: 0, at: .zero)
       #expect(session.ending == .holds)
     }
-    var strict = WaitSession(
+    var strict = WaitSession<Reachability>(
       targetCount: 1, goal: .reachable(notOverCellular: true, acceptingOnDemand: true), anySuffices: false)
     _ = strict.receive(cellular, of: 0, at: .zero)
     #expect(strict.ending == nil)
@@ -192,7 +192,7 @@ struct SessionTests {
 
   @Test func waitDistinguishesATimeoutFromAnUndeterminedState() {
     for (states, status) in [([unreachable], ExitStatus.fails), ([unresolved], .undetermined), ([], .undetermined)] {
-      var session = WaitSession(targetCount: 1, goal: .reachable(), anySuffices: false)
+      var session = WaitSession<Reachability>(targetCount: 1, goal: .reachable(), anySuffices: false)
       for state in states { _ = session.receive(state, of: 0, at: .zero) }
       #expect(session.timeOut().count == 1)
       #expect(session.ending == status)
@@ -200,7 +200,7 @@ struct SessionTests {
   }
 
   @Test func waitDoesNotWaitForWhatIsDenied() {
-    var session = WaitSession(targetCount: 1, goal: .unreachable, anySuffices: false)
+    var session = WaitSession<Reachability>(targetCount: 1, goal: .unreachable, anySuffices: false)
     #expect(session.receive(denied, of: 0, at: .zero) == [Report(target: 0, state: denied)])
     #expect(session.ending == .undetermined)
   }

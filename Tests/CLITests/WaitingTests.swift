@@ -38,7 +38,7 @@ struct WaitingTests {
   // MARK: wait --site
 
   @Test func waitsForAllSites() {
-    var session = SiteWaitSession(siteCount: 2, goal: .available, anySuffices: false)
+    var session = WaitSession<SiteVerdict>(targetCount: 2, goal: .available, anySuffices: false)
     #expect(session.waiting == Waiting(targets: [0, 1], goal: "to be available") && session.tellsReasons)
     #expect(session.unmetState(of: 0) == nil)
     #expect(session.receive(failed, of: 0, at: .zero).isEmpty && session.ending == nil)
@@ -53,14 +53,14 @@ struct WaitingTests {
   }
 
   @Test func waitsForAnySite() {
-    var session = SiteWaitSession(siteCount: 3, goal: .available, anySuffices: true)
+    var session = WaitSession<SiteVerdict>(targetCount: 3, goal: .available, anySuffices: true)
     #expect(session.receive(failed, of: 0, at: .zero).isEmpty)
     #expect(session.receive(available, of: 2, at: .zero) == [StateReport(target: 2, state: available)])
     #expect(session.ending == .holds)
   }
 
   @Test func waitsForTheLossOfASite() {
-    var session = SiteWaitSession(siteCount: 1, goal: .unavailable, anySuffices: false)
+    var session = WaitSession<SiteVerdict>(targetCount: 1, goal: .unavailable, anySuffices: false)
     #expect(session.waiting?.goal == "to be unavailable")
     #expect(session.receive(available, of: 0, at: .zero).isEmpty && session.ending == nil)
     #expect(session.receive(failed, of: 0, at: .zero) == [StateReport(target: 0, state: failed)])
@@ -69,11 +69,11 @@ struct WaitingTests {
 
   /// A site without a verdict has no line, and leaves the end open.
   @Test func tellsHowFarSitesHaveCome() {
-    var none = SiteWaitSession(siteCount: 2, goal: .available, anySuffices: false)
+    var none = WaitSession<SiteVerdict>(targetCount: 2, goal: .available, anySuffices: false)
     _ = none.receive(available, of: 1, at: .zero)
     #expect(none.timeOut() == [StateReport(target: 1, state: available)])
     #expect(none.ending == .undetermined)
-    var some = SiteWaitSession(siteCount: 2, goal: .available, anySuffices: false)
+    var some = WaitSession<SiteVerdict>(targetCount: 2, goal: .available, anySuffices: false)
     _ = some.receive(failed, of: 0, at: .zero)
     #expect(some.timeOut().map(\.target) == [0] && some.ending == .fails)
   }
@@ -100,7 +100,7 @@ struct WaitingTests {
 
   /// The questions stand behind the targets, and all of them have to be answered.
   @Test func waitsForNameServersToo() {
-    var session = WaitSession(targetCount: 2, questionCount: 2, goal: .reachable(), anySuffices: true)
+    var session = WaitSession<Reachability>(targetCount: 2, questionCount: 2, goal: .reachable(), anySuffices: true)
     #expect(session.waiting?.targets == [0, 1, 2, 3] && session.tellsReasons)
     #expect(session.receive(unreachable, of: 2, at: .zero).isEmpty)
     #expect(session.unmetState(of: 2) == unreachable && session.unmetState(of: 3) == nil)
@@ -117,7 +117,7 @@ struct WaitingTests {
   }
 
   @Test func anUnansweredQuestionFails() {
-    var session = WaitSession(targetCount: 1, questionCount: 1, goal: .reachable(), anySuffices: false)
+    var session = WaitSession<Reachability>(targetCount: 1, questionCount: 1, goal: .reachable(), anySuffices: false)
     _ = session.receive(reachable, of: 0, at: .zero)
     _ = session.receive(unreachable, of: 1, at: .zero)
     #expect(session.timeOut() == [Report(target: 0, state: reachable)])
@@ -125,7 +125,7 @@ struct WaitingTests {
   }
 
   @Test func saysWhyATargetIsWaitedFor() {
-    var session = WaitSession(targetCount: 2, goal: .reachable(), anySuffices: false)
+    var session = WaitSession<Reachability>(targetCount: 2, goal: .reachable(), anySuffices: false)
     #expect(session.unmetState(of: 0) == nil, "nothing is known")
     _ = session.receive(unresolved, of: 0, at: .zero)
     _ = session.receive(reachable, of: 1, at: .zero)
@@ -152,21 +152,23 @@ struct WaitingTests {
         .reachable(notOverCellular: true, acceptingOnDemand: true, routable: true),
         "to be reachable from a routable address or come up on demand, not over cellular"
       ),
-    ] as [(WaitSession.Goal, String)])
-  func saysItsGoal(goal: WaitSession.Goal, words: String) { #expect(goal.words == words) }
+    ] as [(WaitSession<Reachability>.Goal, String)])
+  func saysItsGoal(goal: WaitSession<Reachability>.Goal, words: String) { #expect(goal.words == words) }
 
   /// 169.254.0.0/16 and fe80::/10 are link-local (RFC 3927, RFC 4291).
   @Test(arguments: [("169.254.0.7", false), ("fe80::1", false), ("192.0.2.7", true), ("10.0.0.1", true), (nil, true)])
   func takesRoutableAddressesAlone(source: String?, isMet: Bool) {
     let state = Reachability(status: .reachable, flags: .reachable, source: source.flatMap { IPAddress($0) })
-    #expect(WaitSession.Goal.reachable(routable: true).isMet(by: state) == isMet)
-    #expect(WaitSession.Goal.reachable().isMet(by: state))
-    #expect(!WaitSession.Goal.unreachable.isMet(by: state))
-    #expect(!WaitSession.Goal.reachable(routable: true).isMet(by: unreachable))
-    #expect(WaitSession.Goal.unreachable.isMet(by: unreachable) && WaitSession.Goal.unreachable.isMet(by: dormant))
+    #expect(WaitSession<Reachability>.Goal.reachable(routable: true).isMet(state) == isMet)
+    #expect(WaitSession<Reachability>.Goal.reachable().isMet(state))
+    #expect(!WaitSession<Reachability>.Goal.unreachable.isMet(state))
+    #expect(!WaitSession<Reachability>.Goal.reachable(routable: true).isMet(unreachable))
+    #expect(
+      WaitSession<Reachability>.Goal.unreachable.isMet(unreachable)
+        && WaitSession<Reachability>.Goal.unreachable.isMet(dormant))
     // A connection that comes up on demand has no source yet.
-    #expect(WaitSession.Goal.reachable(acceptingOnDemand: true, routable: true).isMet(by: dormant))
-    #expect(!WaitSession.Goal.reachable(routable: true).isMet(by: dormant))
+    #expect(WaitSession<Reachability>.Goal.reachable(acceptingOnDemand: true, routable: true).isMet(dormant))
+    #expect(!WaitSession<Reachability>.Goal.reachable(routable: true).isMet(dormant))
   }
 
   @Test func readsStates() throws {

@@ -73,7 +73,7 @@ struct YAMLPlaceTests {
   // MARK: Lines
 
   /// Each key with a colon, each text, and the beginning of each list and mapping, with their lines.
-  private func places(_ node: YAMLNode) -> [String] {
+  private func places(_ node: YAMLValue) -> [String] {
     switch node.content {
     case .text(let text, let isPlain): ["\(isPlain ? text : "\"\(text)\"") \(node.line)"]
     case .items(let items): ["[ \(node.line)"] + items.flatMap(places)

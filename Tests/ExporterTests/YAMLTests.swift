@@ -215,7 +215,7 @@ struct YAMLTests {
     let start = ContinuousClock.now
     for document in documents {
       // Either will do.
-      _ = Result { () throws(ConfigurationError) -> YAMLNode? in
+      _ = Result { () throws(ConfigurationError) -> YAMLValue? in
         var reader = try YAMLReader(document)
         return try reader.document()
       }

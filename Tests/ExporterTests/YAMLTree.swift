@@ -12,7 +12,7 @@ indirect enum Tree: Equatable, Encodable {
   case items([Tree])
   case entries([String: Tree])
 
-  init(_ node: YAMLNode) {
+  init(_ node: YAMLValue) {
     switch node.content {
     case .text(let text, _): self = .text(text)
     case .items(let items): self = .items(items.map(Tree.init))

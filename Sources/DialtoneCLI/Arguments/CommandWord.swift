@@ -7,9 +7,7 @@ internal import Dialtone
 /// Tells a mistyped command from a host. `dialtone HOST` watches a host, so nothing else would notice `dialtone
 /// statsu`.
 enum CommandWord {
-  static let known = [
-    "watch", "status", "wait", "check", "explain", "record", "outages", "report", "interfaces", "export", "help",
-  ]
+  static let known = DialtoneCommand.commands.compactMap { $0.configuration.commandName } + ["help"]
 
   /// The parser's own option for programs that make pages from its help.
   private static let dumpOption = "--experimental-dump-help"

@@ -53,14 +53,10 @@ enum ListFile {
 
   /// The line without its comment and the blanks around it. A `#` in a URL has no blank before it.
   private static func content(of line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var end = line.endIndex
-    for position in line.indices where line[position] == UInt8(ascii: "#") {
-      if position == line.startIndex || isBlank(line[position - 1]) {
-        end = position
-        break
-      }
+    let comment = line.indices.first { position in
+      line[position] == UInt8(ascii: "#") && (position == line.startIndex || isBlank(line[position - 1]))
     }
-    var content = line[..<end].drop(while: isBlank)
+    var content = line[..<(comment ?? line.endIndex)].drop(while: isBlank)
     while let last = content.last, isBlank(last) { content.removeLast() }
     return content
   }

@@ -77,10 +77,7 @@ extension SiteRequest: WatchRequest {
 
   func facts(_ report: StateReport<SiteVerdict>) -> HookFacts { HookFacts(report) }
 
-  func words(for verdict: SiteVerdict, of site: Int) -> String {
-    let details = SiteTextFormatter.details(of: verdict)
-    return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
-  }
+  func words(for verdict: SiteVerdict, of site: Int) -> String { SiteTextFormatter.words(for: verdict) }
 
   func holds(_ verdict: SiteVerdict) -> TruthValue {
     verdict.kind == .undetermined ? .unknown : TruthValue(verdict.isAvailable)

@@ -6,7 +6,7 @@ internal import Dialtone
 internal import DialtoneSites
 
 /// `dialtone check`.
-struct CheckCommand: CheckedCommand {
+struct CheckCommand: ListCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Ask sites over HTTP whether they really answer.",

@@ -9,22 +9,16 @@ internal import Dialtone
 /// The command `dialtone`.
 @main
 struct DialtoneCommand: ParsableCommand {
+  static let commands: [any ParsableCommand.Type] = [
+    WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, ExplainCommand.self,
+    RecordCommand.self, OutagesCommand.self, ReportCommand.self, InterfacesCommand.self, ExportCommand.self,
+  ]
+
   static let configuration = CommandConfiguration(
     commandName: "dialtone",
     abstract:
       "Tell whether the network is reachable, over which interface, and if not, why; and whether sites answer.",
-    usage: """
-      dialtone [watch] [<options>] [<target> ...]
-      dialtone status [<options>] [<target> ...]
-      dialtone wait [<options>] [<target> ...]
-      dialtone check [<options>] <url> ...
-      dialtone explain [<options>] [<target> | <url>]
-      dialtone record [<options>] [<target> ...]
-      dialtone outages [<options>]
-      dialtone report [<options>] --output <file>
-      dialtone interfaces [<options>] [<name> ...]
-      dialtone export [<options>] [<target> | <url>] ...
-      """,
+    usage: commands.compactMap { $0.configuration.usage }.joined(separator: "\n"),
     discussion: """
       The answer is the kernel's own: nothing is sent except name lookups. A target is reachable if a packet for it \
       can leave this machine; that does not say whether it answers. To learn that, use check or --site; to learn why \
@@ -53,10 +47,7 @@ struct DialtoneCommand: ParsableCommand {
       Completion for a shell: dialtone --generate-completion-script bash
       """,
     version: DialtoneLibraryVersion.current.description,
-    subcommands: [
-      WatchCommand.self, StatusCommand.self, WaitCommand.self, CheckCommand.self, ExplainCommand.self,
-      RecordCommand.self, OutagesCommand.self, ReportCommand.self, InterfacesCommand.self, ExportCommand.self,
-    ])
+    subcommands: commands)
 
   static func main() {
     command_prepare()
@@ -101,7 +92,10 @@ struct DialtoneCommand: ParsableCommand {
       }
       return (parsed, work)
     }
-    checked.typed = folded.unfolded(checked.typed)
+    if var list = checked as? any ListCommand {
+      list.typed = folded.unfolded(list.typed)
+      checked = list
+    }
     if var watch = checked as? WatchCommand {
       watch.hookOptions.command = folded.unfolded(watch.hookOptions.command)
       // The parser does not tell a program that is not there from an option that is not there.
@@ -113,10 +107,10 @@ struct DialtoneCommand: ParsableCommand {
     }
     let name = type(of: checked).configuration.commandName ?? ""
     do {
-      if checked is WatchCommand, arguments.first != name {
-        try CommandWord.check(implicitTargets: checked.typed)
-      } else if checked is any WordCommand {
-        try CommandWord.check(targets: checked.typed)
+      if let watch = checked as? WatchCommand, arguments.first != name {
+        try CommandWord.check(implicitTargets: watch.typed)
+      } else if let command = checked as? any WordCommand {
+        try CommandWord.check(targets: command.typed)
       }
       // ArgumentParser would do this in `validate`, before it finds unknown options.
       return (checked, try checked.prepare())
@@ -166,9 +160,6 @@ struct DialtoneCommand: ParsableCommand {
 
 /// A command whose arguments have to be right together before anything is begun.
 protocol CheckedCommand: ParsableCommand {
-  /// The targets or URLs among its arguments.
-  var typed: [String] { get set }
-
   /// Checks the arguments, and reads the files that they name. Returns what is to be done.
   ///
   /// Call it once: standard input can be read only once.
@@ -178,5 +169,10 @@ protocol CheckedCommand: ParsableCommand {
 /// What a command does once its arguments have been found right.
 typealias Work = () throws -> ExitStatus
 
+/// A command whose arguments are targets or URLs.
+protocol ListCommand: CheckedCommand {
+  var typed: [String] { get set }
+}
+
 /// A command whose arguments are targets, words for networks among them.
-protocol WordCommand: CheckedCommand {}
+protocol WordCommand: ListCommand {}

@@ -48,18 +48,12 @@ struct OutagesCommand: CheckedCommand {
   @Flag(help: "Print samples of OpenMetrics, with time stamps.")
   var openmetrics = false
 
-  var typed: [String] {
-    get { [] }
-    nonmutating set {}
-  }
-
   func prepare() throws -> Work {
     if json, openmetrics { throw ValidationError("--json and --openmetrics exclude each other; give one of them") }
     let span = try options.span(since: since, usually: .seconds(7 * 86_400))
     return {
       guard var view = try options.view(of: span) else { return .noInput }
-      let told = openmetrics ? try tellMetrics(&view) : json ? try tellJSON(&view) : try tellTable(&view)
-      if let error = told { throw error }
+      if openmetrics { try tellMetrics(&view) } else if json { try tellJSON(&view) } else { try tellTable(&view) }
       if json || openmetrics { options.noteUnseen(of: view) }
       options.noteSkipped(of: view)
       return .holds
@@ -69,25 +63,24 @@ struct OutagesCommand: CheckedCommand {
   /// Reads the journal. The sink may fail, and then nothing more is told.
   private func read(
     _ view: inout JournalView, _ take: @escaping (OutageLog.Finding) throws(SystemError) -> Void
-  ) throws -> SystemError? {
+  ) throws {
     var failure: SystemError?
     let progress = ReadingProgress()
+    defer { progress.end() }
     do throws(SystemError) {
       try view.read(progress: { progress.show($0, $1) }) { finding in
         if failure != nil { return }
         do throws(SystemError) { try take(finding) } catch { failure = error }
       }
     } catch {
-      progress.end()
       throw InputError(description: "\(error)")
     }
-    progress.end()
-    return failure
+    if let failure { throw failure }
   }
 
   private static let keptLimit = 1_000
 
-  private func tellTable(_ view: inout JournalView) throws -> SystemError? {
+  private func tellTable(_ view: inout JournalView) throws {
     var formatter = OutageFormatter(screen: .output)
     var sums = OutageSums(since: view.since, until: view.until)
     // They are read in the order of their ends. Up to a thousand are told in that of their beginnings, in columns that
@@ -101,40 +94,36 @@ struct OutagesCommand: CheckedCommand {
       for outage in kept.sorted(by: { $0.began < $1.began }) { try Output.line(formatter.line(for: outage)) }
       kept = []
     }
-    let failure = try read(&view) { finding throws(SystemError) in
+    try read(&view) { finding throws(SystemError) in
       sums.take(finding)
       guard case .outage(let outage) = finding else { return }
       kept.append(outage)
       if kept.count == Self.keptLimit { try tellKept() }
     }
-    if failure != nil { return failure }
     try tellKept()
     let wasWatched = !sums.targets.isEmpty
     let none = wasWatched ? "no outages \(options.words(for: view))" : options.unseenWords(of: view) ?? ""
     try Output.line(hasHead ? "" : formatter.screen.paragraph(none))
     for line in formatter.lines(for: sums, skippedLines: view.skippedLines) { try Output.line(line) }
     if wasWatched, let unseen = options.unseenWords(of: view) { try Output.line(formatter.screen.paragraph(unseen)) }
-    return nil
   }
 
-  private func tellJSON(_ view: inout JournalView) throws -> SystemError? {
+  private func tellJSON(_ view: inout JournalView) throws {
     var sums = OutageSums(since: view.since, until: view.until)
-    let failure = try read(&view) { finding throws(SystemError) in
+    try read(&view) { finding throws(SystemError) in
       sums.take(finding)
       if case .outage(let outage) = finding {
         try Output.line(String(decoding: OutageJSON.line(outage), as: UTF8.self))
       }
     }
-    if failure != nil { return failure }
     for line in OutageJSON.lines(sums, skippedLines: view.skippedLines) {
       try Output.line(String(decoding: line, as: UTF8.self))
     }
-    return nil
   }
 
-  private func tellMetrics(_ view: inout JournalView) throws -> SystemError? {
+  private func tellMetrics(_ view: inout JournalView) throws {
     var metrics = OpenMetrics(since: view.since, until: view.until)
-    _ = try read(&view) { metrics.take($0) }
+    try read(&view) { metrics.take($0) }
     // Some thousand lines a write.
     var lines = ""
     try metrics.write { line in
@@ -145,6 +134,5 @@ struct OutagesCommand: CheckedCommand {
       }
     }
     try StandardStream.output.write(lines)
-    return nil
   }
 }

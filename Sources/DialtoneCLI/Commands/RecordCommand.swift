@@ -142,8 +142,7 @@ extension RecorderStateMachine.TargetState {
 
   /// Whatever answers in the place of a site, the site is not there.
   init(_ verdict: SiteVerdict) {
-    let details = SiteTextFormatter.details(of: verdict)
-    let words = details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
+    let words = SiteTextFormatter.words(for: verdict)
     switch verdict.kind {
     case .available: self = .up(words: words)
     case .undetermined: self = .unknown(reason: nil)

@@ -46,11 +46,6 @@ struct ReportCommand: CheckedCommand {
     completion: .file(extensions: ["html"]))
   var output: String
 
-  var typed: [String] {
-    get { [] }
-    nonmutating set {}
-  }
-
   func prepare() throws -> Work {
     if output.isEmpty { throw ValidationError("--output: the name is empty; give a file such as outages.html") }
     let span = try options.span(since: since, usually: .seconds(30 * 86_400))

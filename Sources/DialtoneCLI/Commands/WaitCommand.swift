@@ -127,7 +127,7 @@ struct WaitCommand: SiteTargetCommand {
   }
 
   private func wait(for request: TargetRequest) throws -> ExitStatus {
-    let goal: WaitSession.Goal =
+    let goal: WaitSession<Reachability>.Goal =
       unreachable
       ? .unreachable
       : .reachable(notOverCellular: notCellular, acceptingOnDemand: acceptOnDemand, routable: routable)
@@ -144,8 +144,8 @@ struct WaitCommand: SiteTargetCommand {
   }
 
   private func wait(for request: SiteRequest) throws -> ExitStatus {
-    let session = SiteWaitSession(
-      siteCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any)
+    let session = WaitSession<SiteVerdict>(
+      targetCount: request.urls.count, goal: unreachable ? .unavailable : .available, anySuffices: any)
     return try wait(for: request, [], session, explaining: request.urls.count) { _, _, _ in }
   }
 

@@ -49,6 +49,12 @@ struct SiteTextFormatter: ReportFormatter {
     }
   }
 
+  /// The verdict and its details.
+  static func words(for verdict: SiteVerdict) -> String {
+    let details = details(of: verdict)
+    return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"
+  }
+
   /// Such as "200 in 12 ms, via Wi-Fi (wlan0)", "302 to http://login.example/ in 3 ms", "connect: connection refused,
   /// to 192.0.2.7, via wired (eth0)", "wired (eth0), no carrier".
   static func details(of verdict: SiteVerdict, locationLimit: Int? = nil, anyAnswerCounts: Bool = false) -> String {

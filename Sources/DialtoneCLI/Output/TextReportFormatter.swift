@@ -74,6 +74,7 @@ struct TextReportFormatter: ReportFormatter {
     }
     return lasted
   }
+
   /// How long the former state lasted, and no more: "after 3 min 12 s".
   private static func words(for former: Report.Former) -> String { "after \(DurationText.words(former.lasted))" }
 }

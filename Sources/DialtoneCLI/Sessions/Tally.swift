@@ -19,16 +19,6 @@ enum TruthValue: Equatable, Sendable {
     return result
   }
 
-  /// One that holds decides; otherwise an unknown one leaves it open.
-  static func any(_ values: some Sequence<TruthValue>) -> TruthValue {
-    var result = TruthValue.fails
-    for value in values where value != .fails {
-      if value == .holds { return .holds }
-      result = .unknown
-    }
-    return result
-  }
-
   var exitStatus: ExitStatus {
     switch self {
     case .holds: .holds

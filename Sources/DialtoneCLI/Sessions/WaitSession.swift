@@ -2,101 +2,105 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dialtone
+internal import DialtoneSites
 
-/// `wait`: until all targets, or any, are reachable, or no longer are.
-struct WaitSession: Session {
+/// `wait`: until all targets or sites, or any, are as its goal says.
+struct WaitSession<State: DeterminableState>: Session {
   /// What a target has to become.
-  enum Goal: Equatable, Sendable {
-    case reachable(notOverCellular: Bool = false, acceptingOnDemand: Bool = false, routable: Bool = false)
-    case unreachable
-
-    func isMet(by state: Reachability) -> Bool {
-      switch self {
-      case .reachable(let notOverCellular, let acceptingOnDemand, let routable):
-        let requirement: ReachabilityMonitor.InterfaceRequirement = notOverCellular ? .nonCellular : .any
-        if routable, state.isReachable, state.source?.isLinkLocal == true { return false }
-        return (acceptingOnDemand ? requirement.acceptingConnectionOnDemand : requirement).isMet(by: state)
-      case .unreachable: return !state.isReachable
-      }
-    }
-
-    var words: String {
-      switch self {
-      case .reachable(let notOverCellular, let acceptingOnDemand, let routable):
-        "to be reachable" + (routable ? " from a routable address" : "")
-          + (acceptingOnDemand ? " or come up on demand" : "")
-          + (notOverCellular ? ", not over cellular" : "")
-      case .unreachable: "to be unreachable"
-      }
-    }
+  struct Goal: Sendable {
+    /// Such as "to be reachable".
+    let words: String
+    /// The state of a target of which nothing is known; `nil` if it has no line.
+    let unknown: State?
+    let isMet: @Sendable (State) -> Bool
   }
 
   private let goal: Goal
   private let anySuffices: Bool
-  private var states: [Reachability]
+  private let targetCount: Int
+  /// Those of the targets, then those of the questions to name servers.
+  private var states: [State?]
   private var met: Tally
-  /// The questions to name servers, whose positions follow those of the targets.
   private var answered: Tally
-  private var questions: [Reachability]
   private(set) var ending: ExitStatus?
 
   /// Each of the questions has to be answered, whether one of the targets suffices or not.
   init(targetCount: Int, questionCount: Int = 0, goal: Goal, anySuffices: Bool) {
-    states = Array(repeating: .unknown, count: targetCount)
+    self.targetCount = targetCount
+    states = Array(repeating: goal.unknown, count: targetCount + questionCount)
     met = Tally(count: targetCount)
     answered = Tally(count: questionCount)
-    questions = Array(repeating: .unknown, count: questionCount)
     self.goal = goal
     self.anySuffices = anySuffices
   }
 
-  mutating func receive(_ state: Reachability, of target: Int, at now: Duration) -> [Report] {
+  mutating func receive(_ state: State, of target: Int, at now: Duration) -> [StateReport<State>] {
     if ending != nil { return [] }
-    if target < states.count {
-      states[target] = state
-      met[target] = state.holds(goal.isMet)
-    } else {
-      questions[target - states.count] = state
-      answered[target - states.count] = state.holds { $0.isReachable }
-    }
+    states[target] = state
+    let isMet = state.isDetermined ? TruthValue(goal.isMet(state)) : .unknown
+    if target < targetCount { met[target] = isMet } else { answered[target - targetCount] = isMet }
     if whole == .holds {
       ending = .holds
       return report { !anySuffices || met[$0] == .holds }
     }
     // The system will not tell later what it refuses to tell now.
-    if state.isDenied { return timeOut() }
-    return []
+    return state.isDenied ? timeOut() : []
   }
 
   /// Prints how far it has come. A question without an answer so far has none.
-  mutating func timeOut() -> [Report] {
+  mutating func timeOut() -> [StateReport<State>] {
     if ending != nil { return [] }
-    for question in questions.indices where answered[question] != .holds { answered[question] = .fails }
+    for question in answered.unknown { answered[question] = .fails }
     ending = whole.exitStatus
     return report { _ in true }
   }
 
-  private func report(where isWanted: (Int) -> Bool) -> [Report] {
-    states.indices.filter(isWanted).map { Report(target: $0, state: states[$0]) }
+  private func report(where isWanted: (Int) -> Bool) -> [StateReport<State>] {
+    (0..<targetCount).filter(isWanted).compactMap { target in
+      states[target].map { StateReport(target: target, state: $0) }
+    }
   }
 
-  private var whole: TruthValue { .all([anySuffices ? met.any : met.all, answered.all]) }
+  private var targets: TruthValue { anySuffices ? met.any : met.all }
+
+  private var whole: TruthValue { .all([targets, answered.all]) }
 
   var waiting: Waiting? {
     if ending != nil { return nil }
-    let open = (anySuffices ? met.any : met.all) == .holds ? [] : met.open
-    return Waiting(targets: open + answered.open.map { $0 + states.count }, goal: goal.words)
+    let open = targets == .holds ? [] : met.open
+    return Waiting(targets: open + answered.open.map { $0 + targetCount }, goal: goal.words)
   }
 
-  func unmetState(of target: Int) -> Reachability? {
-    if target >= states.count {
-      let question = target - states.count
-      return answered[question] != .holds && questions[question].isKnown ? questions[question] : nil
-    }
-    return met[target] != .holds && states[target].isKnown ? states[target] : nil
+  func unmetState(of target: Int) -> State? {
+    let holds = target < targetCount ? met[target] : answered[target - targetCount]
+    return holds == .holds || states[target] == goal.unknown ? nil : states[target]
   }
 
   var tellsReasons: Bool { true }
+}
+
+extension WaitSession<Reachability>.Goal {
+  static func reachable(
+    notOverCellular: Bool = false, acceptingOnDemand: Bool = false, routable: Bool = false
+  ) -> Self {
+    let words =
+      "to be reachable" + (routable ? " from a routable address" : "")
+      + (acceptingOnDemand ? " or come up on demand" : "") + (notOverCellular ? ", not over cellular" : "")
+    let interfaces: ReachabilityMonitor.InterfaceRequirement = notOverCellular ? .nonCellular : .any
+    let requirement = acceptingOnDemand ? interfaces.acceptingConnectionOnDemand : interfaces
+    return Self(words: words, unknown: .unknown) { state in
+      if routable, state.isReachable, state.source?.isLinkLocal == true { return false }
+      return requirement.isMet(by: state)
+    }
+  }
+
+  static var unreachable: Self { Self(words: "to be unreachable", unknown: .unknown) { !$0.isReachable } }
+}
+
+extension WaitSession<SiteVerdict>.Goal {
+  static var available: Self { Self(words: "to be available", unknown: nil) { $0.isAvailable } }
+
+  static var unavailable: Self { Self(words: "to be unavailable", unknown: nil) { !$0.isAvailable } }
 }
 
 /// When `wait --give-up-early` ends: once no link could bring the network, neither a wired one with a carrier nor a

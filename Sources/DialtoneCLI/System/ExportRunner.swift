@@ -27,14 +27,18 @@ struct ExportRunner {
     // Each connection and each probe needs descriptors: as many as the system grants.
     command_raise_descriptor_limit()
     try Shortage.proveManyDescriptors()
-    let ending = Ending()
+    let ending = Lock<ExporterServer?>(nil)
     // Before other threads start: they inherit the mask.
-    Signals.onEnd { _ in ending.stop(within: Self.patience) }
+    Signals.onEnd { _ in ending.withLock { $0 }?.stop(within: Self.patience) }
     try Shortage.proveTasks(of: "export")
     let process = ProcessMetrics()
     let exporter = Exporter(
       configuration: configuration, policy: policy, watched: try WatchedTargets(targets), process: process)
-    if !addresses.isEmpty, !listen(exporter, ending) { return .inputOutput }
+    if !addresses.isEmpty {
+      let server = ExporterServer(exporter)
+      ending.withLock { $0 = server }
+      if !addresses.allSatisfy({ Self.listens(server, on: $0) }) { return .inputOutput }
+    }
     let (writing, trust) = (Trouble(), Trouble())
     let timer = Self.repeating { [textfile] in
       process.sample()
@@ -55,13 +59,6 @@ struct ExportRunner {
     return timer
   }
 
-  /// Returns whether it listens on all addresses.
-  private func listen(_ exporter: Exporter, _ ending: Ending) -> Bool {
-    let server = ExporterServer(exporter)
-    ending.server.withLock { $0 = server }
-    return addresses.allSatisfy { Self.listens(server, on: $0) }
-  }
-
   /// Has it listen, and says so. Returns whether it does.
   static func listens(_ server: ExporterServer, on address: ListenAddress) -> Bool {
     do throws(ExporterServer.Failure) {
@@ -80,13 +77,6 @@ struct ExportRunner {
     case .path(let path): "unix:\(TerminalText.visible(path))"
     case .inherited(let number): "the socket \(number) of the service manager"
     }
-  }
-
-  /// What ends with the process.
-  private final class Ending: Sendable {
-    let server = Lock<ExporterServer?>(nil)
-
-    func stop(within limit: Duration) { server.withLock { $0 }?.stop(within: limit) }
   }
 
   /// Writes a file. Returns why it cannot.

@@ -89,14 +89,8 @@ struct NameServerWatch: Sendable {
     return socket < 0 ? nil : socket
   }
 
-  /// Those of resolv.conf(5), read anew.
+  /// Those of resolv.conf(5), read anew. Without the file, the server is this machine.
   private static func servers() -> [IPAddress] {
-    do throws(SystemFile.Failure) {
-      let bytes = try SystemFile.bytes(at: "/etc/resolv.conf", limit: 1 << 20)
-      return NameServers.parse(String(decoding: bytes, as: UTF8.self))
-    } catch {
-      // Without the file, the server is this machine.
-      return NameServers.parse("")
-    }
+    NameServers.parse(SystemFile.text(at: "/etc/resolv.conf", limit: 1 << 20) ?? "")
   }
 }

@@ -11,19 +11,8 @@ struct RecordExport {
   let address: ListenAddress
   let targets: [(name: String, target: WatchedTargets.Target)]
 
-  /// What goes on until it is ended.
-  struct Running {
-    fileprivate let server: ExporterServer
-    fileprivate let timer: any DispatchSourceTimer
-
-    func end() {
-      timer.cancel()
-      server.stop(within: .zero)
-    }
-  }
-
-  /// Listens; `nil` if it cannot, which it has said.
-  func begin(_ recorder: Recorder) throws -> Running? {
+  /// Listens. Returns what ends that; `nil` if it cannot, which it has said.
+  func begin(_ recorder: Recorder) throws -> (() -> Void)? {
     // Nobody has said for whom it may probe: for this machine alone.
     let policy = address.isLocal ? ProbePolicy.local : try ProbePolicy(allowing: [])
     let process = ProcessMetrics()
@@ -32,7 +21,11 @@ struct RecordExport {
     ) { Self.families(recorder.writerCounts) }
     let server = ExporterServer(exporter)
     guard ExportRunner.listens(server, on: address) else { return nil }
-    return Running(server: server, timer: ExportRunner.repeating { process.sample() })
+    let timer = ExportRunner.repeating { process.sample() }
+    return {
+      timer.cancel()
+      server.stop(within: .zero)
+    }
   }
 
   private static func families(_ counts: JournalWriter.Counts) -> [MetricFamily] {

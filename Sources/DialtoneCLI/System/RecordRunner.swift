@@ -31,9 +31,9 @@ struct RecordRunner {
     do {
       let recorder = try Recorder(told(), targets: targets)
       Signals.onEnd { signal in recorder.stop(reason: Self.name(signal), within: Self.timeToEnd) }
-      let running = try export?.begin(recorder)
-      if export != nil, running == nil { return .inputOutput }
-      defer { running?.end() }
+      let endExport = try export?.begin(recorder)
+      if export != nil, endExport == nil { return .inputOutput }
+      defer { endExport?() }
       try recorder.run()
     } catch let error as Recorder.Failure {
       Output.note("dialtone: \(TerminalText.visible("\(error)"))")
@@ -66,11 +66,6 @@ struct RecordRunner {
   }
 
   private static func name(_ signal: CInt) -> String {
-    switch signal {
-    case SIGINT: "SIGINT"
-    case SIGTERM: "SIGTERM"
-    case SIGHUP: "SIGHUP"
-    default: "signal \(signal)"
-    }
+    [SIGINT: "SIGINT", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
   }
 }

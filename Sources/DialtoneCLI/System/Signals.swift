@@ -14,7 +14,6 @@ enum Signals {
   ///
   /// SIGQUIT is among them, because Swift's runtime treats it as a crash and prints all threads.
   private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE]
-  private static let cleanUp = Lock<(@Sendable (CInt) -> Void)?>(nil)
 
   /// From now on such a signal first does `action`, which must not wait for anybody, and then ends the process in its
   /// usual way: a shell sees 128 + n.
@@ -27,18 +26,16 @@ enum Signals {
     unsafe sigemptyset(&set)
     for signal in ending where csystem_ignores_signal(signal) == 0 { unsafe sigaddset(&set, signal) }
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-    cleanUp.withLock { $0 = action }
-
-    let status = unsafe csystem_start_thread(
-      nil,
-      { _ in
-        Signals.waitAndEnd()
-        return nil
-      }, nil)
-    if status != 0 {
-      // There is no thread: the signals do what they do by themselves.
-      unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    let isWaiting = Thread.start(named: "dialtone-signals") { [set] in
+      var set = set
+      var signal: CInt = 0
+      // The set is read during the call, and the signal filled.
+      while unsafe sigwait(&set, &signal) != 0 {}
+      action(signal)
+      end(by: signal)
     }
+    // Without a thread, the signals do what they do by themselves.
+    if !isWaiting { unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil) }
   }
 
   /// Ends the process as the signal does by itself.
@@ -54,15 +51,4 @@ enum Signals {
     // The first process of a PID namespace, as in a container, is not ended by it (pid_namespaces(7)).
     _exit(128 + signal)
   }
-
-  private static func waitAndEnd() {
-    var set = sigset_t()
-    // Both are filled or read during the calls.
-    unsafe pthread_sigmask(SIG_BLOCK, nil, &set)
-    var signal: CInt = 0
-    while unsafe sigwait(&set, &signal) != 0 {}
-    cleanUp.withLock { $0 }?(signal)
-    end(by: signal)
-  }
-
 }

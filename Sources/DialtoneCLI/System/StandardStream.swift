@@ -51,7 +51,7 @@ struct StandardStream: Sendable {
       let error = SystemError(Self.outputName)
       switch error.errno {
       case EINTR: continue
-      case EAGAIN: try waitUntilWritable()
+      case EAGAIN: waitUntilWritable()
       default: throw error
       }
     }
@@ -74,16 +74,10 @@ struct StandardStream: Sendable {
   }
 
   /// Waits if somebody else has made the stream non-blocking.
-  private func waitUntilWritable() throws(SystemError) {
-    let number = epoll_create1(CInt(EPOLL_CLOEXEC))
-    if number < 0 { throw SystemError("epoll_create1") }
-    try withExtendedLifetime(OwnedDescriptor(number)) { () throws(SystemError) in
-      // The kernel copies the one event and fills the other.
-      var event = unsafe epoll_event()
-      unsafe event.events = UInt32(CSYSTEM_EPOLLOUT)
-      if unsafe epoll_ctl(number, EPOLL_CTL_ADD, descriptor, &event) != 0 { throw SystemError(Self.outputName) }
-      _ = unsafe epoll_wait(number, &event, 1, -1)
-    }
+  private func waitUntilWritable() {
+    var event = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    // The kernel fills the structure.
+    _ = unsafe poll(&event, 1, -1)
   }
 }
 

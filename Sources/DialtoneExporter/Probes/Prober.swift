@@ -146,7 +146,7 @@ package struct Prober: Sendable {
     mutating func take(_ outcome: CheckOutcome, of url: SiteURL) {
       let (verdict, details) = (outcome.verdict, outcome.details)
       let timings = verdict.timings
-      if let name = timings.name ?? verdict.timeLookedUpInVain { noteLookup(name) }
+      if let name = timings.name ?? verdict.failedLookup { noteLookup(name) }
       result.phases.connect += timings.connect ?? .zero
       result.phases.tls += timings.tls ?? .zero
       result.phases.processing += timings.firstByte ?? .zero
@@ -188,23 +188,25 @@ package struct Prober: Sendable {
       }
     }
 
-    /// Decides by what blackbox_exporter does, in its order.
     private mutating func judge(_ found: ProbeResult.Verdict, _ words: String) {
       guard let details = result.details, let status = details.status else { return end(found, words) }
-      var reason: String?
-      if !(module.statuses.isEmpty ? (200...299).contains(status) : module.statuses.contains(status)) {
-        reason = "status"
-      }
-      if reason == nil, module.readsBody { reason = judgeBody(details) }
-      let version = "HTTP/\(details.version)"
-      if reason == nil, !module.versions.isEmpty, !module.versions.contains(version) { reason = "http-version" }
-      let hasTLS = details.tlsVersion != nil
-      if reason == nil, hasTLS ? module.failsWithTLS : module.failsWithoutTLS { reason = hasTLS ? "tls" : "no-tls" }
+      let reason = reason(against: details, status)
       result.succeeded = reason == nil
       guard let reason else { return end(ProbeResult.Verdict(kind: .available), words) }
       // A portal is told as one, even if something else is not as it should be. A page that was not asked for is none.
       let isPortal = found.kind == .captivePortal && (details.redirect != nil || status == 511)
       end(ProbeResult.Verdict(kind: isPortal ? .captivePortal : .unexpectedResponse, reason: reason), words)
+    }
+
+    /// What the module did not get, by what blackbox_exporter looks at, in its order.
+    private mutating func reason(against details: CheckDetails, _ status: Int) -> String? {
+      let isExpected = module.statuses.isEmpty ? (200...299).contains(status) : module.statuses.contains(status)
+      if !isExpected { return "status" }
+      if module.readsBody, let reason = judgeBody(details) { return reason }
+      if !module.versions.isEmpty, !module.versions.contains("HTTP/\(details.version)") { return "http-version" }
+      let hasTLS = details.tlsVersion != nil
+      if hasTLS ? module.failsWithTLS : module.failsWithoutTLS { return hasTLS ? "tls" : "no-tls" }
+      return nil
     }
 
     private mutating func judgeBody(_ details: CheckDetails) -> String? {
@@ -274,7 +276,7 @@ extension SiteVerdict {
   private var isWithoutNameServer: Bool { kind == .offline && address == nil }
 
   /// How long the name was looked up, if nothing came of it.
-  fileprivate var timeLookedUpInVain: Duration? { isWithoutNameServer || stage == .name ? timings.total : nil }
+  fileprivate var failedLookup: Duration? { isWithoutNameServer || stage == .name ? timings.total : nil }
 }
 
 extension SiteVerdict.Timings {

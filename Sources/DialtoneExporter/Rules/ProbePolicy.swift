@@ -13,7 +13,7 @@ package struct ProbePolicy: Sendable {
 
   private var names: Set<String> = []
   private var networks: [AddressAdmission.Network] = []
-  /// Whether anything may be probed but link-local and metadata addresses.
+  /// Whether anything may be probed except link-local and metadata addresses.
   private let isOpen: Bool
 
   /// For an exporter that only this machine reaches.

@@ -22,6 +22,7 @@ package struct RegularExpression: Sendable {
   enum Instruction: Sendable {
     case characters(CharacterRanges)
     case assertion(Assertion)
+    /// Goes on at both places, which are counted from here, so that programs can be joined.
     case split(Int, Int)
     case match
   }
@@ -35,7 +36,7 @@ package struct RegularExpression: Sendable {
 
   package init(_ text: String) throws(Refusal) {
     var parser = RegularExpressionParser(text)
-    program = try RegularExpressionCompiler.program(of: parser.parse())
+    program = try parser.parse() + [.match]
   }
 
   /// Whether it matches anywhere in the text, whose bytes are read as UTF-8. `isOver` is asked from time to time.
@@ -121,7 +122,7 @@ package struct RegularExpression: Sendable {
         case .characters: states.append(position)
         case .assertion(let assertion):
           if assertion.holds(between: previous, next) { pending.append(position + 1) }
-        case .split(let first, let second): pending += [second, first]
+        case .split(let first, let second): pending += [position + second, position + first]
         case .match: return true
         }
       }

@@ -3,20 +3,12 @@
 
 internal import Dialtone
 
-/// An expression as it was read.
-indirect enum RegularExpressionTree {
-  case empty
-  case characters(CharacterRanges)
-  case assertion(RegularExpression.Assertion)
-  case sequence([RegularExpressionTree])
-  case choice([RegularExpressionTree])
-  case repetition(RegularExpressionTree, least: Int, most: Int?)
-}
-
 /// Reads RE2's syntax (https://github.com/google/re2/wiki/Syntax) without classes of Unicode and `\C`. What it does not
 /// know is an error that says so: nothing is matched otherwise than RE2 would.
+///
+/// Each part of an expression becomes a program of its own: what it stands for, joined or repeated.
 struct RegularExpressionParser {
-  typealias Tree = RegularExpressionTree
+  typealias Program = [RegularExpression.Instruction]
   typealias Refusal = RegularExpression.Refusal
 
   private struct Flags {
@@ -36,10 +28,10 @@ struct RegularExpressionParser {
 
   init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-  mutating func parse() throws(Refusal) -> Tree {
-    let tree = try choice()
+  mutating func parse() throws(Refusal) -> Program {
+    let program = try choice()
     if position < scalars.count { throw Refusal(message: "a closing parenthesis has no opening one") }
-    return tree
+    return program
   }
 
   private var next: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
@@ -56,14 +48,26 @@ struct RegularExpressionParser {
     return scalar
   }
 
-  private mutating func choice() throws(Refusal) -> Tree {
-    var choices = [try sequence()]
-    while take("|") { choices.append(try sequence()) }
-    return choices.count == 1 ? choices[0] : .choice(choices)
+  private static func append(_ more: Program, to program: inout Program) throws(Refusal) {
+    program += more
+    if program.count > RegularExpression.sizeLimit { throw Refusal(message: "it is too large") }
   }
 
-  private mutating func sequence() throws(Refusal) -> Tree {
-    var items: [Tree] = []
+  private mutating func choice() throws(Refusal) -> Program {
+    var choices = [try sequence()]
+    while take("|") { choices.append(try sequence()) }
+    var program = choices.removeLast()
+    for choice in choices.reversed() {
+      let end = program.count + 1
+      var longer = [.split(1, choice.count + 2)] + choice + [.split(end, end)]
+      try Self.append(program, to: &longer)
+      program = longer
+    }
+    return program
+  }
+
+  private mutating func sequence() throws(Refusal) -> Program {
+    var items: [Program] = []
     while let scalar = next, scalar != "|", scalar != ")" {
       if scalar == "\\", position + 1 < scalars.count, scalars[position + 1] == "Q" {
         position += 2
@@ -76,9 +80,10 @@ struct RegularExpressionParser {
       } else if let item = try atom() {
         items.append(try repeated(item))
       }
-      if case .empty? = items.last { items.removeLast() }
     }
-    return items.count == 1 ? items[0] : items.isEmpty ? .empty : .sequence(items)
+    var program: Program = []
+    for item in items { try Self.append(item, to: &program) }
+    return program
   }
 
   private mutating func takeQuoteEnd() -> Bool {
@@ -89,7 +94,7 @@ struct RegularExpressionParser {
 
   // MARK: Repetition
 
-  private mutating func repeated(_ item: Tree) throws(Refusal) -> Tree {
+  private mutating func repeated(_ item: Program) throws(Refusal) -> Program {
     guard let (least, most) = try quantifier() else { return item }
     // Which match is found makes no difference.
     _ = take("?")
@@ -98,9 +103,20 @@ struct RegularExpressionParser {
       position = start
       throw Refusal(message: "a repetition follows another; put parentheses around the first")
     }
-    // However often nothing is repeated, it is nothing: each tree but this one has instructions, which are counted.
-    if case .empty = item { return .empty }
-    return most == 0 ? .empty : .repetition(item, least: least, most: most)
+    // However often nothing is repeated, it is nothing. All else has instructions, which are counted.
+    if item.isEmpty { return item }
+    var program: Program = []
+    for _ in 0..<least { try Self.append(item, to: &program) }
+    guard let most else {
+      let loop = item.count + 1
+      try Self.append([.split(1, loop + 1)] + item + [.split(-loop, -loop)], to: &program)
+      return program
+    }
+    // Each may be the end.
+    for rest in (0..<most - least).reversed() {
+      try Self.append([.split(1, (rest + 1) * (item.count + 1))] + item, to: &program)
+    }
+    return program
   }
 
   private mutating func quantifier() throws(Refusal) -> (Int, Int?)? {
@@ -138,14 +154,14 @@ struct RegularExpressionParser {
   // MARK: Atoms
 
   /// The next atom; `nil` for flags, which are none.
-  private mutating func atom() throws(Refusal) -> Tree? {
+  private mutating func atom() throws(Refusal) -> Program? {
     let scalar = try takeAny(or: "it ends too early")
     switch scalar {
     case "(": return try group()
-    case "[": return .characters(try bracket())
-    case ".": return .characters(flags.dotIsAny ? .any : .notLineFeed)
-    case "^": return .assertion(flags.isMultiline ? .lineStart : .textStart)
-    case "$": return .assertion(flags.isMultiline ? .lineEnd : .textEnd)
+    case "[": return [.characters(try bracket())]
+    case ".": return [.characters(flags.dotIsAny ? .any : .notLineFeed)]
+    case "^": return [.assertion(flags.isMultiline ? .lineStart : .textStart)]
+    case "$": return [.assertion(flags.isMultiline ? .lineEnd : .textEnd)]
     case "\\": return try escape()
     case "*", "+", "?": throw Refusal(message: "\(scalar) repeats nothing")
     case "{":
@@ -157,14 +173,14 @@ struct RegularExpressionParser {
     }
   }
 
-  private func literal(_ scalar: Unicode.Scalar) -> Tree {
+  private func literal(_ scalar: Unicode.Scalar) -> Program {
     var ranges = CharacterRanges([scalar...scalar])
     ranges.ignoresCase = flags.ignoresCase
     if flags.ignoresCase { for other in CharacterRanges.cases(of: scalar) { ranges.insert(other...other) } }
-    return .characters(ranges)
+    return [.characters(ranges)]
   }
 
-  private mutating func group() throws(Refusal) -> Tree? {
+  private mutating func group() throws(Refusal) -> Program? {
     depth += 1
     if depth > Self.depthLimit { throw Refusal(message: "more than \(Self.depthLimit) parentheses are open") }
     let outer = flags
@@ -177,11 +193,11 @@ struct RegularExpressionParser {
         return nil
       }
     }
-    let tree = try choice()
+    let program = try choice()
     guard take(")") else { throw Refusal(message: "a parenthesis is not closed") }
     flags = outer
     depth -= 1
-    return tree
+    return program
   }
 
   private mutating func name() throws(Refusal) {
@@ -212,49 +228,39 @@ struct RegularExpressionParser {
     }
   }
 
-  private mutating func escape() throws(Refusal) -> Tree {
+  private mutating func escape() throws(Refusal) -> Program {
     let scalar = try takeAny(or: "it ends with a backslash")
     switch scalar {
-    case "A": return .assertion(.textStart)
-    case "z": return .assertion(.textEnd)
-    case "b": return .assertion(.wordBoundary)
-    case "B": return .assertion(.noWordBoundary)
+    case "A": return [.assertion(.textStart)]
+    case "z": return [.assertion(.textEnd)]
+    case "b": return [.assertion(.wordBoundary)]
+    case "B": return [.assertion(.noWordBoundary)]
     default:
-      if let (ranges, isNegated) = Self.set(scalar) {
+      if let (ranges, isNegated) = Self.sets[scalar] {
         var all = ranges
         all.isNegated = isNegated
         all.ignoresCase = flags.ignoresCase
-        return .characters(all)
+        return [.characters(all)]
       }
       return literal(try character(after: scalar))
     }
   }
 
-  private static func set(_ scalar: Unicode.Scalar) -> (CharacterRanges, isNegated: Bool)? {
-    switch scalar {
-    case "d": (.digit, false)
-    case "D": (.digit, true)
-    case "w": (.word, false)
-    case "W": (.word, true)
-    case "s": (.space, false)
-    case "S": (.space, true)
-    default: nil
-    }
-  }
+  private static let sets: [Unicode.Scalar: (CharacterRanges, isNegated: Bool)] = [
+    "d": (.digit, false), "D": (.digit, true), "w": (.word, false), "W": (.word, true), "s": (.space, false),
+    "S": (.space, true),
+  ]
+
+  private static let controls: [Unicode.Scalar: Unicode.Scalar] = [
+    "a": "\u{7}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t", "v": "\u{B}",
+  ]
 
   /// The character that an escape stands for.
   private mutating func character(after scalar: Unicode.Scalar) throws(Refusal) -> Unicode.Scalar {
-    switch scalar {
-    case "a": return "\u{7}"
-    case "f": return "\u{C}"
-    case "n": return "\n"
-    case "r": return "\r"
-    case "t": return "\t"
-    case "v": return "\u{B}"
-    case "x": return try hexadecimal()
-    case _ where scalar.isASCII && (scalar == "_" || !CharacterRanges.word.contains(scalar)): return scalar
-    default: throw Refusal(message: "\\\(scalar) is not supported")
-    }
+    if let control = Self.controls[scalar] { return control }
+    if scalar == "x" { return try hexadecimal() }
+    if scalar.isASCII, scalar == "_" || !CharacterRanges.word.contains(scalar) { return scalar }
+    throw Refusal(message: "\\\(scalar) is not supported")
   }
 
   private mutating func hexadecimal() throws(Refusal) -> Unicode.Scalar {
@@ -286,7 +292,7 @@ struct RegularExpressionParser {
       let scalar = try takeAny(or: "a bracket is not closed")
       if scalar == "[", next == ":" {
         try posixClass(into: &ranges)
-      } else if scalar == "\\", let escaped = next, let (set, isNegated) = Self.set(escaped) {
+      } else if scalar == "\\", let escaped = next, let (set, isNegated) = Self.sets[escaped] {
         position += 1
         ranges.insert(set, negated: isNegated)
       } else {
@@ -335,61 +341,5 @@ struct RegularExpressionParser {
       throw Refusal(message: "[:\(name) begins no class that is known")
     }
     ranges.insert(set, negated: isNegated)
-  }
-}
-
-/// Makes a program of an expression.
-enum RegularExpressionCompiler {
-  typealias Refusal = RegularExpression.Refusal
-
-  static func program(of tree: RegularExpressionTree) throws(Refusal) -> [RegularExpression.Instruction] {
-    var program: [RegularExpression.Instruction] = []
-    try add(tree, to: &program)
-    program.append(.match)
-    return program
-  }
-
-  private static func add(
-    _ tree: RegularExpressionTree, to program: inout [RegularExpression.Instruction]
-  ) throws(Refusal) {
-    if program.count > RegularExpression.sizeLimit { throw Refusal(message: "it is too large") }
-    switch tree {
-    case .empty: break
-    case .characters(let ranges): program.append(.characters(ranges))
-    case .assertion(let assertion): program.append(.assertion(assertion))
-    case .sequence(let items): for item in items { try add(item, to: &program) }
-    case .choice(let choices):
-      var ends: [Int] = []
-      for choice in choices.dropLast() {
-        let split = program.count
-        program.append(.match)
-        try add(choice, to: &program)
-        ends.append(program.count)
-        program.append(.match)
-        program[split] = .split(split + 1, program.count)
-      }
-      if let last = choices.last { try add(last, to: &program) }
-      for end in ends { program[end] = .split(program.count, program.count) }
-    case .repetition(let item, let least, let most):
-      for _ in 0..<least { try add(item, to: &program) }
-      guard let most else { return try addLoop(item, to: &program) }
-      var splits: [Int] = []
-      for _ in least..<most {
-        splits.append(program.count)
-        program.append(.match)
-        try add(item, to: &program)
-      }
-      for split in splits { program[split] = .split(split + 1, program.count) }
-    }
-  }
-
-  private static func addLoop(
-    _ item: RegularExpressionTree, to program: inout [RegularExpression.Instruction]
-  ) throws(Refusal) {
-    let split = program.count
-    program.append(.match)
-    try add(item, to: &program)
-    program.append(.split(split, split))
-    program[split] = .split(split + 1, program.count)
   }
 }

@@ -19,14 +19,10 @@ package final class ProcessMetrics: Sendable {
 
   /// Reads what is told from then on.
   package func sample() {
-    do throws(SystemFile.Failure) {
-      let text = String(decoding: try SystemFile.bytes(at: "/proc/self/statm", limit: 4_096), as: UTF8.self)
-      // proc_pid_statm(5): in pages, the second number is what is resident.
-      let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) }
-      memory.withLock { $0 = pages.map { $0 * Double(sysconf(CInt(_SC_PAGESIZE))) } }
-    } catch {
-      memory.withLock { $0 = nil }
-    }
+    // proc_pid_statm(5): in pages, the second number is what is resident.
+    let numbers = SystemFile.text(at: "/proc/self/statm")?.split(separator: " ")
+    let pages = numbers?.dropFirst().first.flatMap { Double($0) }
+    memory.withLock { $0 = pages.map { $0 * Double(sysconf(CInt(_SC_PAGESIZE))) } }
   }
 
   var families: [MetricFamily] {

@@ -20,15 +20,12 @@ package struct MetricFamily: Sendable {
   let kind: Kind
   private(set) var samples: [Sample] = []
 
-  package init(_ name: String, _ help: String, _ kind: Kind = .gauge) {
+  /// The value is that of its only sample.
+  package init(_ name: String, _ help: String, _ kind: Kind = .gauge, _ value: Double? = nil) {
     self.name = name
     self.help = help
     self.kind = kind
-  }
-
-  package init(_ name: String, _ help: String, _ kind: Kind = .gauge, _ value: Double) {
-    self.init(name, help, kind)
-    add(value)
+    if let value { add(value) }
   }
 
   package mutating func add(_ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {

@@ -71,15 +71,9 @@ package enum ListenAddress: Sendable, Equatable {
     if domain == AF_UNIX { return true }
     var bytes = [UInt8](repeating: 0, count: 16)
     var port: UInt16 = 0
-    // Of the 16 bytes it writes 4 or all.
-    switch unsafe csystem_local_endpoint(descriptor, &bytes, &port) {
-    case 4: return bytes[0] == 127
-    case 16:
-      let words = stride(from: 0, to: 16, by: 2).map {
-        String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16)
-      }
-      return IPAddress(words.joined(separator: ":"))?.unmapped.isLoopback ?? false
-    default: return false
-    }
+    // Of the 16 bytes it writes 4, all or none, and says so.
+    let count = Int(unsafe csystem_local_endpoint(descriptor, &bytes, &port))
+    let address = unsafe IPAddressBits(bytes.span.bytes, in: 0..<count)
+    return address.map { IPAddress($0).unmapped.isLoopback } ?? false
   }
 }

@@ -12,22 +12,14 @@ struct YAMLCursor {
 
   /// Each line break becomes one line feed.
   init(_ text: String) throws(ConfigurationError) {
-    var scalars: [Unicode.Scalar] = []
+    let lines = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+    // A mark of the byte order may stand at the start.
+    scalars = Array(lines.unicodeScalars.drop { $0 == "\u{FEFF}" })
     var line = 1
-    var isAfterReturn = false
-    for scalar in text.unicodeScalars {
-      if scalar == "\n", isAfterReturn {
-        isAfterReturn = false
-        continue
-      }
-      isAfterReturn = scalar == "\r"
-      // A mark of the byte order, at the start alone.
-      if scalar == "\u{FEFF}", scalars.isEmpty, line == 1 { continue }
+    for scalar in scalars {
       if let error = Self.refusal(of: scalar, line) { throw error }
-      scalars.append(isAfterReturn ? "\n" : scalar)
-      if scalars.last == "\n" { line += 1 }
+      if scalar == "\n" { line += 1 }
     }
-    self.scalars = scalars
   }
 
   /// What YAML does not allow, and what ends a line in YAML 1.1 and not in 1.2.

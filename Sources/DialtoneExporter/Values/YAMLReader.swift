@@ -3,19 +3,6 @@
 
 internal import Dialtone
 
-/// What stands in a YAML file. Only texts: what they mean, the reader of the configuration knows.
-struct YAMLNode {
-  enum Content {
-    /// Without quotes some texts stand for nothing.
-    case text(String, isPlain: Bool)
-    case items([YAMLNode])
-    case entries([(key: YAMLKey, value: YAMLNode)])
-  }
-
-  let line: Int
-  let content: Content
-}
-
 /// Reads the part of YAML 1.2 (https://yaml.org/spec/1.2.2/) that people write configurations in. What it does not know
 /// it refuses, with the line and the remedy: anchors, aliases, tags, directives, several documents, keys that are no
 /// texts. It reads nothing otherwise than a reader of the whole language would.
@@ -30,10 +17,10 @@ struct YAMLReader {
   init(_ text: String) throws(ConfigurationError) { cursor = try YAMLCursor(text) }
 
   /// The only document; `nil` if there is none.
-  mutating func document() throws(ConfigurationError) -> YAMLNode? {
+  mutating func document() throws(ConfigurationError) -> YAMLValue? {
     try cursor.skipToContent()
     if cursor.column == 0, cursor.next == "%" { throw cursor.refusal("directives (%) are not read; remove the line") }
-    var node: YAMLNode?
+    var node: YAMLValue?
     if cursor.takeMarker("-") {
       node = try value(in: -1, line: cursor.line)
     } else if !cursor.isDocumentOver {
@@ -51,19 +38,19 @@ struct YAMLReader {
   }
 
   private mutating func deeper(
-    _ read: (inout YAMLReader) throws(ConfigurationError) -> YAMLNode.Content
-  ) throws(ConfigurationError) -> YAMLNode {
+    _ read: (inout YAMLReader) throws(ConfigurationError) -> YAMLValue.Content
+  ) throws(ConfigurationError) -> YAMLValue {
     let line = cursor.line
     if depth == Self.depthLimit { throw cursor.refusal("more than \(Self.depthLimit) levels lie in each other") }
     depth += 1
     defer { depth -= 1 }
-    return YAMLNode(line: line, content: try read(&self))
+    return YAMLValue(line: line, content: try read(&self))
   }
 
   // MARK: By indentation
 
   /// What stands here as the first of its line, or after a dash, in a block of this column. Ends at the next content.
-  private mutating func block(in parent: Int) throws(ConfigurationError) -> YAMLNode {
+  private mutating func block(in parent: Int) throws(ConfigurationError) -> YAMLValue {
     if cursor.isSign("-") { return try deeper { reader throws(ConfigurationError) in .items(try reader.sequence()) } }
     if let next = cursor.next, !"|>[{".unicodeScalars.contains(next) {
       var ahead = cursor
@@ -74,9 +61,9 @@ struct YAMLReader {
     return try leaf(in: parent)
   }
 
-  private mutating func sequence() throws(ConfigurationError) -> [YAMLNode] {
+  private mutating func sequence() throws(ConfigurationError) -> [YAMLValue] {
     let column = cursor.column
-    var items: [YAMLNode] = []
+    var items: [YAMLValue] = []
     repeat {
       let line = cursor.line
       cursor.advance()
@@ -88,9 +75,9 @@ struct YAMLReader {
     return items
   }
 
-  private mutating func mapping() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLNode)] {
+  private mutating func mapping() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLValue)] {
     let column = cursor.column
-    var entries: [(key: YAMLKey, value: YAMLNode)] = []
+    var entries: [(key: YAMLKey, value: YAMLValue)] = []
     var lines: [String: Int] = [:]
     repeat {
       let line = cursor.line
@@ -117,7 +104,7 @@ struct YAMLReader {
   /// What follows a key, a dash or the mark of a document, on this line or below it.
   private mutating func value(
     in parent: Int, line: Int, isOfKey: Bool = false
-  ) throws(ConfigurationError) -> YAMLNode {
+  ) throws(ConfigurationError) -> YAMLValue {
     cursor.skipBlanks()
     if !cursor.isLineOver { return try leaf(in: parent) }
     try cursor.endLine()
@@ -125,13 +112,13 @@ struct YAMLReader {
     if cursor.column > parent || isOfKey && cursor.column == parent && cursor.isSign("-") {
       return try block(in: parent)
     }
-    return YAMLNode(line: line, content: .text("", isPlain: true))
+    return YAMLValue(line: line, content: .text("", isPlain: true))
   }
 
-  private mutating func leaf(in parent: Int) throws(ConfigurationError) -> YAMLNode {
+  private mutating func leaf(in parent: Int) throws(ConfigurationError) -> YAMLValue {
     let line = cursor.line
     if cursor.next == "|" || cursor.next == ">" {
-      return YAMLNode(line: line, content: .text(try cursor.takeBlock(in: parent), isPlain: false))
+      return YAMLValue(line: line, content: .text(try cursor.takeBlock(in: parent), isPlain: false))
     }
     let node = try flow(in: parent)
     if cursor.isSign(":") { throw cursor.refusal("a key has to be a text on one line") }
@@ -142,20 +129,20 @@ struct YAMLReader {
   // MARK: Between brackets
 
   /// A text or what stands in brackets. Its block's column is `nil` if there are brackets around it.
-  private mutating func flow(in parent: Int?) throws(ConfigurationError) -> YAMLNode {
+  private mutating func flow(in parent: Int?) throws(ConfigurationError) -> YAMLValue {
     let line = cursor.line
     switch cursor.next {
     case "[": return try deeper { reader throws(ConfigurationError) in .items(try reader.items()) }
     case "{": return try deeper { reader throws(ConfigurationError) in .entries(try reader.entries()) }
-    case "\"", "'": return YAMLNode(line: line, content: .text(try cursor.takeQuoted(in: parent), isPlain: false))
-    default: return YAMLNode(line: line, content: .text(try cursor.takePlain(in: parent), isPlain: true))
+    case "\"", "'": return YAMLValue(line: line, content: .text(try cursor.takeQuoted(in: parent), isPlain: false))
+    default: return YAMLValue(line: line, content: .text(try cursor.takePlain(in: parent), isPlain: true))
     }
   }
 
-  private mutating func items() throws(ConfigurationError) -> [YAMLNode] {
+  private mutating func items() throws(ConfigurationError) -> [YAMLValue] {
     let opening = cursor
     cursor.advance()
-    var items: [YAMLNode] = []
+    var items: [YAMLValue] = []
     while try !closes("]", opening) {
       items.append(try flow(in: nil))
       try separate("]", opening)
@@ -163,10 +150,10 @@ struct YAMLReader {
     return items
   }
 
-  private mutating func entries() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLNode)] {
+  private mutating func entries() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLValue)] {
     let opening = cursor
     cursor.advance()
-    var entries: [(key: YAMLKey, value: YAMLNode)] = []
+    var entries: [(key: YAMLKey, value: YAMLValue)] = []
     var lines: [String: Int] = [:]
     while try !closes("}", opening) {
       let line = cursor.line
@@ -176,7 +163,7 @@ struct YAMLReader {
       let key = try unique(text, line, in: &lines)
       try skip(in: opening)
       let isEmpty = cursor.next == "," || cursor.next == "}"
-      entries.append((key, isEmpty ? YAMLNode(line: line, content: .text("", isPlain: true)) : try flow(in: nil)))
+      entries.append((key, isEmpty ? YAMLValue(line: line, content: .text("", isPlain: true)) : try flow(in: nil)))
       try separate("}", opening)
     }
     return entries

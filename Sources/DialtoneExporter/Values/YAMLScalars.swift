@@ -100,11 +100,7 @@ extension YAMLCursor {
   /// One line break between words is a space; of more than one, the first counts for nothing.
   static func folded(_ breaks: Int) -> Text { breaks == 1 ? [" "] : Text(repeating: "\n", count: breaks - 1) }
 
-  static func string(_ text: Text) -> String {
-    var scalars = String.UnicodeScalarView()
-    scalars.append(contentsOf: text)
-    return String(scalars)
-  }
+  static func string(_ text: Text) -> String { String(String.UnicodeScalarView(text)) }
 
   // MARK: In quotes
 
@@ -172,16 +168,12 @@ extension YAMLCursor {
       advance()
       return scalar
     }
-    let counts: [Unicode.Scalar: Int] = ["x": 2, "u": 4, "U": 8]
-    var value: UInt32 = 0
-    for offset in 0..<(counts[letter] ?? 0) {
-      let digit = scalar(at: 1 + offset).flatMap { $0.isASCII ? Character($0).hexDigitValue : nil }
-      guard let digit else {
-        throw refusal("this is no YAML: after \\\(letter), \(counts[letter] ?? 0) digits are expected")
-      }
-      value = value << 4 | UInt32(digit)
+    let count = ["x": 2, "u": 4, "U": 8][letter] ?? 0
+    let digits = Self.string((0..<count).compactMap { scalar(at: 1 + $0) })
+    guard digits.utf8.count == count, digits.utf8.allSatisfy(ASCII.isHexDigit) else {
+      throw refusal("this is no YAML: after \\\(letter), \(count) digits are expected")
     }
-    guard let count = counts[letter], let scalar = Unicode.Scalar(value) else {
+    guard let scalar = UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init) else {
       throw refusal("this is no YAML: a backslash before \(letter); write two, or single quotes around the text")
     }
     for _ in 0...count { advance() }

@@ -13,26 +13,34 @@ struct YAMLKey {
   }
 }
 
-/// A value of a YAML file, whose shape is checked as it is read. An error names the line.
+/// A value of a YAML file: texts, and what is made of them. Its shape is checked when it is used.
 struct YAMLValue {
-  private let node: YAMLNode
+  enum Content {
+    /// Without quotes some texts stand for nothing.
+    case text(String, isPlain: Bool)
+    case items([YAMLValue])
+    case entries([(key: YAMLKey, value: YAMLValue)])
+  }
 
+  let line: Int
+  let content: Content
+}
+
+extension YAMLValue {
   init(reading text: String) throws(ConfigurationError) {
     if text.utf8.count > ExporterConfiguration.sizeLimit {
       throw ConfigurationError(line: nil, message: "it is longer than \(ExporterConfiguration.sizeLimit) bytes")
     }
     var reader = try YAMLReader(text)
-    guard let node = try reader.document() else { throw ConfigurationError(line: nil, message: "it is empty") }
-    self.node = node
+    guard let value = try reader.document() else { throw ConfigurationError(line: nil, message: "it is empty") }
+    self = value
   }
-
-  private init(_ node: YAMLNode) { self.node = node }
 
   private var text: String? {
-    if case .text(let text, _) = node.content { text } else { nil }
+    if case .text(let text, _) = content { text } else { nil }
   }
 
-  func refusal(_ message: String) -> ConfigurationError { ConfigurationError(line: node.line, message: message) }
+  func refusal(_ message: String) -> ConfigurationError { ConfigurationError(line: line, message: message) }
 
   /// The value for a message.
   var shown: String { text.map { HostText.quoted($0[...]) } ?? "what is there" }
@@ -40,21 +48,19 @@ struct YAMLValue {
   /// The keys and values of a mapping; none if there is nothing.
   func entries() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLValue)] {
     if isNothing { return [] }
-    guard case .entries(let entries) = node.content else { throw refusal("keys are expected here, each with a colon") }
-    return entries.map { ($0.key, YAMLValue($0.value)) }
+    guard case .entries(let entries) = content else { throw refusal("keys are expected here, each with a colon") }
+    return entries
   }
 
   /// The items of a list; none if there is nothing.
   func items() throws(ConfigurationError) -> [YAMLValue] {
     if isNothing { return [] }
-    guard case .items(let items) = node.content else {
-      throw refusal("a list is expected here, such as [200, 204]")
-    }
-    return items.map(YAMLValue.init)
+    guard case .items(let items) = content else { throw refusal("a list is expected here, such as [200, 204]") }
+    return items
   }
 
   private var isNothing: Bool {
-    if case .text(let text, isPlain: true) = node.content {
+    if case .text(let text, isPlain: true) = content {
       ["", "~", "null", "Null", "NULL"].contains(text)
     } else {
       false
@@ -62,20 +68,20 @@ struct YAMLValue {
   }
 
   /// The value as a block. Headers may have credentials: their values are left out.
-  var written: String { String(Self.written(node, "", hides: false).drop { $0 == "\n" }) }
+  var written: String { String(written("", hides: false).drop { $0 == "\n" }) }
 
   /// What stands behind a key or a dash, with the blank or line break before it.
-  private static func written(_ node: YAMLNode, _ indentation: String, hides: Bool) -> String {
-    switch node.content {
+  private func written(_ indentation: String, hides: Bool) -> String {
+    switch content {
     case .text(_, _) where hides: " <secret>"
     case .text("", isPlain: true): ""
     case .text(let text, let isPlain): isPlain && !text.contains("\n") ? " \(text)" : " \(String(reflecting: text))"
     case .items(let items):
       // In the column of its key.
-      items.map { "\n\(indentation.dropLast(2))-" + written($0, indentation, hides: hides) }.joined()
+      items.map { "\n\(indentation.dropLast(2))-" + $0.written(indentation, hides: hides) }.joined()
     case .entries(let entries):
       entries.map { key, value in
-        "\n\(indentation)\(key.text):" + written(value, indentation + "  ", hides: hides || key.text == "headers")
+        "\n\(indentation)\(key.text):" + value.written(indentation + "  ", hides: hides || key.text == "headers")
       }.joined()
     }
   }
@@ -87,7 +93,7 @@ struct YAMLValue {
 
   /// As blackbox_exporter's reader (go-yaml 3): YAML 1.2's words without quotes, YAML 1.1's own in any way.
   func boolean(_ name: String) throws(ConfigurationError) -> Bool {
-    guard case .text(let text, let isPlain) = node.content else { throw refusal("\(name): give true or false") }
+    guard case .text(let text, let isPlain) = content else { throw refusal("\(name): give true or false") }
     switch text {
     case "true" where isPlain, "True" where isPlain, "TRUE" where isPlain: return true
     case "false" where isPlain, "False" where isPlain, "FALSE" where isPlain: return false

@@ -29,14 +29,9 @@ package final class Recorder: Sendable {
     package init(directory: JournalDirectory) { self.directory = directory }
 
     private static var presentBoot: String {
-      do throws(SystemFile.Failure) {
-        // procfs says that the file has no bytes, and it is a regular one.
-        let bytes = try SystemFile.bytes(at: "/proc/sys/kernel/random/boot_id", limit: 64)
-        return String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
-      } catch {
-        // Without /proc no two recorders are known to be of one boot.
-        return WallTime.text(JournalClock.system.now().wall)
-      }
+      // Without /proc no two recorders are known to be of one boot.
+      SystemFile.text(at: "/proc/sys/kernel/random/boot_id", limit: 64)?.filter { !$0.isWhitespace }
+        ?? WallTime.text(JournalClock.system.now().wall)
     }
   }
 

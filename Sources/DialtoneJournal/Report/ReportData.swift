@@ -117,9 +117,7 @@ package struct ReportData: Sendable {
       let day = WallTime.localDay(start)
       var end = min(last, start + WallTime.day)
       if WallTime.localDay(end) != day {
-        let time = WallTime.local(start)
-        let passed = Int64(time.hour * 3_600 + time.minute * 60 + time.second) * WallTime.second
-        end = min(end, start - start % WallTime.second - passed + WallTime.day)
+        end = min(end, start - start % WallTime.second - WallTime.timeOfDay(start) + WallTime.day)
       }
       add(day, end - start)
       start = end

@@ -189,14 +189,9 @@ package struct ReportPage {
 
   private var isShort: Bool { data.until - data.since < 2 * WallTime.day }
 
-  private static func timeOfDay(_ wall: Int64) -> Int64 {
-    let time = WallTime.local(wall)
-    return Int64(time.hour * 3_600 + time.minute * 60 + time.second) * WallTime.second
-  }
-
   /// The local midnight that is nearest.
   private static func midnight(near wall: Int64) -> Int64 {
-    wall + WallTime.day / 2 - (timeOfDay(wall) + WallTime.day / 2) % WallTime.day
+    wall + WallTime.day / 2 - (WallTime.timeOfDay(wall) + WallTime.day / 2) % WallTime.day
   }
 
   /// Times to write below a band: eight at most.
@@ -205,7 +200,7 @@ package struct ReportPage {
     let steps = minutes.map { $0 * 60 * WallTime.second }
     let times: [Int64]
     if isShort, let step = steps.first(where: { (data.until - data.since) / $0 < 8 }) {
-      let first = data.since + (step - Self.timeOfDay(data.since) % step) % step
+      let first = data.since + (step - WallTime.timeOfDay(data.since) % step) % step
       times = Array(stride(from: first, to: data.until, by: Int64.Stride(step)))
     } else {
       // Where the clock changes, a day is longer or shorter.

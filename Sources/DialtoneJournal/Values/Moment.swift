@@ -37,10 +37,7 @@ package struct JournalClock: Sendable {
   package init(now: @escaping @Sendable () -> Moment) { self.now = now }
 
   /// The system's clocks.
-  package static let system = JournalClock {
-    let time = TimeSource.system
-    return Moment(wall: time.realtime() / 1_000, clock: time.now() / 1_000, slept: TimeSource.suspended() / 1_000)
-  }
+  package static let system = JournalClock(.system) { TimeSource.suspended() / 1_000 }
 
   /// The clocks of an engine, and how long it has been suspended, in microseconds.
   package init(_ time: TimeSource, slept: @escaping @Sendable () -> Int64 = { 0 }) {
@@ -67,16 +64,30 @@ package enum WallTime {
   /// The day in UTC: "2026-01-31".
   package static func dayText(_ wall: Int64) -> String { String(text(wall).prefix(10)) }
 
-  /// Year, month, day, hour, minute and second where this machine is.
-  package static func local(_ wall: Int64) -> (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+  /// Seconds by which this machine's clock is ahead of UTC then.
+  package static func offset(_ wall: Int64) -> Int { unsafe parts(wall).tm_gmtoff }
+
+  private static func parts(_ wall: Int64) -> tm {
     var time = time_t(wall.floorDivided(by: second))
     // A tm has a pointer to the zone's name, which is not used. localtime_r(3) reads `time` and fills `parts`.
     var parts = unsafe tm()
     _ = unsafe localtime_r(&time, &parts)
+    return unsafe parts
+  }
+
+  /// Year, month, day, hour, minute and second where this machine is.
+  package static func local(_ wall: Int64) -> (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    let parts = unsafe parts(wall)
     return unsafe (
       Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday), Int(parts.tm_hour), Int(parts.tm_min),
       Int(parts.tm_sec)
     )
+  }
+
+  /// How long the local day has lasted by its clock, in microseconds.
+  package static func timeOfDay(_ wall: Int64) -> Int64 {
+    let time = local(wall)
+    return Int64(time.hour * 3_600 + time.minute * 60 + time.second) * second
   }
 
   /// The local day: "2026-01-31".
