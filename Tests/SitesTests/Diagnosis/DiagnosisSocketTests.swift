@@ -39,6 +39,13 @@ struct DiagnosisSocketTests {
     #expect((3_001..<7_000).contains(Connector.silence))
   }
 
+  /// Linux, net/ipv4/route.c: a packet that a route refuses costs a second (ip_rt_error_cost), and icmp(7): so does the
+  /// message about it (icmp_ratelimit). Whoever sends nothing for that long is told.
+  @Test func theLastQuestionComesAfterAPause() {
+    let resends = NameRound.pausing.resends
+    #expect(resends[2] - resends[1] > 2_000 && NameRound.pausing.end > resends[2])
+  }
+
   // MARK: Options
 
   /// ipv6(7), RFC 4007: a link-local address without its link leads nowhere. TCP takes no port for it.
