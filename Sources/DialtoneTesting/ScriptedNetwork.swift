@@ -166,7 +166,7 @@ public final class ScriptedNetwork: Sendable {
 
     func drain(into change: inout NetworkChange) {
       let (version, namesVersion) = box.script.withLock { ($0.version, $0.namesVersion) }
-      if namesVersion != seenNames { change.markNames() }
+      if namesVersion != seenNames { change.touchesNames = true }
       seenNames = namesVersion
       if version == seen { return }
       seen = version

@@ -16,13 +16,7 @@ extension TargetRecord {
 
   /// Returns the best of the answers, the first of equals, or `nil` while one is missing.
   static func best(_ nodes: [QueryNode]) -> Reachability? {
-    // The position of the best: an answer is copied once.
-    var best = 0
-    for position in nodes.indices {
-      guard let answer = nodes[position].answer else { return nil }
-      if let first = nodes[best].answer, isBetter(answer, than: first) { best = position }
-    }
-    return nodes.isEmpty ? nil : nodes[best].answer
+    nodes.contains { $0.answer == nil } ? nil : best(of: nodes.lazy.compactMap(\.answer))
   }
 
   /// Returns the best of the answers, the first of equals, or `nil` if there are none.
