@@ -32,10 +32,7 @@ public struct IPv4Address: IPAddress, Hashable {
   /// The interface that the address is bound to, if any.
   public let interface: NWInterface?
 
-  private init(_ value: UInt32) {
-    self.value = value
-    interface = nil
-  }
+  private init(_ value: UInt32) { self.init(IPAddressBits(ipv4: value)) }
 
   init(_ bits: IPAddressBits, over interface: NWInterface? = nil) {
     value = UInt32(truncatingIfNeeded: bits.low)
@@ -97,22 +94,19 @@ public struct IPv6Address: IPAddress, Hashable {
     case global = 14
   }
 
-  private let high: UInt64
-  private let low: UInt64
+  private let bits: IPAddressBits
   /// The interface that the address is bound to, if any.
   public let interface: NWInterface?
 
-  private init(high: UInt64, low: UInt64) {
-    self.high = high
-    self.low = low
-    interface = nil
-  }
+  private init(high: UInt64, low: UInt64) { self.init(IPAddressBits(ipv6High: high, low: low)) }
 
   init(_ bits: IPAddressBits, over interface: NWInterface? = nil) {
-    high = bits.high
-    low = bits.low
+    self.bits = bits
     self.interface = interface
   }
+
+  private var high: UInt64 { bits.high }
+  private var low: UInt64 { bits.low }
 
   /// `::`.
   public static let any = IPv6Address(high: 0, low: 0)
@@ -130,9 +124,8 @@ public struct IPv6Address: IPAddress, Hashable {
   /// Creates an address from its sixteen bytes in network order; `nil` if there are not sixteen.
   public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
     guard rawValue.count == 16 else { return nil }
-    high = rawValue.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    low = rawValue.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    self.interface = interface
+    func number(_ bytes: Data) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    self.init(IPAddressBits(ipv6High: number(rawValue.prefix(8)), low: number(rawValue.suffix(8))), over: interface)
   }
 
   /// Reads RFC 4291 text; `nil` if `string` is something else. A zone (`fe80::1%eth0`) is read and left out, since no
@@ -158,7 +151,7 @@ public struct IPv6Address: IPAddress, Hashable {
   /// Whether it has the form `::192.0.2.1`. (The spelling is Apple's.)
   public var isIPv4Compatabile: Bool { high == 0 && low >> 32 == 0 && low > 1 }
   /// Whether it has the form `::ffff:192.0.2.1`.
-  public var isIPv4Mapped: Bool { high == 0 && low >> 32 == 0xFFFF }
+  public var isIPv4Mapped: Bool { bits.isIPv4Mapped }
   /// Whether it is of 2002::/16 (RFC 3056).
   public var is6to4: Bool { high >> 48 == 0x2002 }
   /// Whether it is of fc00::/7 (RFC 4193).
@@ -175,7 +168,7 @@ public struct IPv6Address: IPAddress, Hashable {
 
   /// RFC 5952 text, with the interface as the zone.
   public var debugDescription: String {
-    "\(Dialtone.IPAddress(IPAddressBits(ipv6High: high, low: low)))" + (interface.map { "%\($0.name)" } ?? "")
+    "\(Dialtone.IPAddress(bits))" + (interface.map { "%\($0.name)" } ?? "")
   }
 }
 #endif

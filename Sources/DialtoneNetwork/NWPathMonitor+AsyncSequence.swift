@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if !canImport(Darwin)
-internal import Dialtone
-
 extension NWPathMonitor: AsyncSequence {
   /// What it is a sequence of.
   public typealias Element = NWPath
@@ -19,32 +17,12 @@ extension NWPathMonitor: AsyncSequence {
     /// It never fails.
     public typealias Failure = Never
 
-    /// Keeps the monitor, and ends the iteration with the last copy of the iterator.
-    private final class Lease: Sendable {
-      let monitor: NWPathMonitor
-      private let observation = Lock<ReachabilityObservation?>(nil)
-
-      init(_ monitor: NWPathMonitor) { self.monitor = monitor }
-
-      func begin(_ continuation: AsyncStream<NWPath>.Continuation) {
-        let new = monitor.iterate(ObjectIdentifier(self), continuation)
-        observation.withLock { $0 = new }
-      }
-
-      deinit {
-        observation.withLock { $0 }?.cancel()
-        monitor.endIteration(ObjectIdentifier(self))
-      }
-    }
-
+    private let monitor: NWPathMonitor
     private var paths: AsyncStream<NWPath>.Iterator
-    private let lease: Lease
 
     init(_ monitor: NWPathMonitor) {
-      let (stream, continuation) = AsyncStream.makeStream(of: NWPath.self, bufferingPolicy: .bufferingNewest(1))
-      lease = Lease(monitor)
-      paths = stream.makeAsyncIterator()
-      lease.begin(continuation)
+      self.monitor = monitor
+      paths = monitor.paths().makeAsyncIterator()
     }
 
     /// Returns the first path as soon as it is known, then each change; `nil` once the monitor or the task is
@@ -53,8 +31,8 @@ extension NWPathMonitor: AsyncSequence {
 
     /// Like ``next()``, on the given actor.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> NWPath? {
-      guard !lease.monitor.isCancelled, let path = await paths.next(isolation: actor) else { return nil }
-      return lease.monitor.isCancelled ? nil : path
+      guard !monitor.isCancelled, let path = await paths.next(isolation: actor) else { return nil }
+      return monitor.isCancelled ? nil : path
     }
   }
 

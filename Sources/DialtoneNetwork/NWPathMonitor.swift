@@ -26,8 +26,6 @@ public final class NWPathMonitor: Sendable {
     var monitor: PathMonitor?
     /// Holds this object, which holds it: a started monitor lives until it is cancelled.
     var observation: ReachabilityObservation?
-    /// What the handler was called with last.
-    var delivered: NWPath?
     var iterations: [ObjectIdentifier: AsyncStream<NWPath>.Continuation] = [:]
     /// The path before the start, and after the cancellation.
     var resting = NWPath(.unknown)
@@ -102,22 +100,13 @@ public final class NWPathMonitor: Sendable {
       return true
     }
     guard isFirst, let monitor = watch() else { return }
-    let observation = monitor.observe(on: queue) { path in self.deliver(NWPath(path)) }
+    // Some changes of a path, such as that of a reason, do not show in Apple's words.
+    let observation = monitor.observe(\.inAppleWords, on: queue) { path in self.pathUpdateHandler?(path) }
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.observation = observation }
       return state.isCancelled
     }
     if isCancelled { observation.cancel() }
-  }
-
-  /// Some changes of a path, such as that of a reason, do not show in Apple's words.
-  private func deliver(_ path: NWPath) {
-    let handler = state.withLock { state in
-      if state.isCancelled || state.delivered == path { return nil as (@Sendable (NWPath) -> Void)? }
-      state.delivered = path
-      return state.handler
-    }
-    handler?(path)
   }
 
   /// Stops to watch, and releases the handler.
@@ -159,31 +148,28 @@ public final class NWPathMonitor: Sendable {
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Has `continuation` receive the paths until the monitor is cancelled. `key` names it.
-  func iterate(_ key: ObjectIdentifier, _ continuation: AsyncStream<NWPath>.Continuation) -> ReachabilityObservation? {
-    guard let monitor = watch() else {
+  /// Returns the paths, until the monitor is cancelled or nobody asks for them any more.
+  func paths() -> AsyncStream<NWPath> {
+    let (paths, continuation) = AsyncStream.makeStream(of: NWPath.self, bufferingPolicy: .bufferingNewest(1))
+    guard let observation = watch()?.observe(\.inAppleWords, { continuation.yield($0) }) else {
       continuation.finish()
-      return nil
+      return paths
+    }
+    let key = ObjectIdentifier(observation)
+    continuation.onTermination = { [weak self] _ in
+      observation.cancel()
+      self?.state.withLock { $0.iterations[key] = nil }
     }
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.iterations[key] = continuation }
       return state.isCancelled
     }
-    if isCancelled {
-      continuation.finish()
-      return nil
-    }
-    let last = Lock<NWPath?>(nil)
-    return monitor.observe { path in
-      let path = NWPath(path)
-      let isNew = last.withLock { last in
-        defer { last = path }
-        return last != path
-      }
-      if isNew { continuation.yield(path) }
-    }
+    if isCancelled { continuation.finish() }
+    return paths
   }
+}
 
-  func endIteration(_ key: ObjectIdentifier) { _ = state.withLock { $0.iterations.removeValue(forKey: key) } }
+extension NetworkPath {
+  fileprivate var inAppleWords: NWPath { NWPath(self) }
 }
 #endif

@@ -1,9 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CDialtoneSystem
 public import Dialtone
-internal import Synchronization
+internal import Dispatch
 
 /// What a scripted network answers when a name is looked up.
 public enum ScriptedNames: Sendable {
@@ -29,11 +28,8 @@ public enum ScriptedNames: Sendable {
   }
 }
 
-/// Lets hanging lookups wait until the script has another answer.
-///
-/// It is a condition variable, since lookups run on threads that may block. The pointers are made in init, freed in
-/// deinit, and never changed in between. A waiting thread holds this object.
-@safe final class NameGate: Sendable {
+/// Lets hanging lookups wait until the script has another answer. They run on threads that may block.
+final class NameGate: Sendable {
   /// Closes the gate when it is released.
   final class Closer: Sendable {
     private let gate: NameGate
@@ -41,51 +37,43 @@ public enum ScriptedNames: Sendable {
     deinit { gate.close() }
   }
 
-  private let isClosed = Atomic<Bool>(false)
-  // Both are safe to share: allocated in init, freed in deinit, never changed in between, and POSIX lets any thread use
-  // what they point to.
-  private nonisolated(unsafe) let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
-
-  init() {
-    unsafe mutex = .allocate(capacity: 1)
-    unsafe condition = .allocate(capacity: 1)
-    unsafe mutex.initialize(to: pthread_mutex_t())
-    unsafe condition.initialize(to: pthread_cond_t())
-    unsafe pthread_mutex_init(mutex, nil)
-    unsafe pthread_cond_init(condition, nil)
+  private struct State {
+    var isClosed = false
+    /// What lookups wait on, one each.
+    var changes: [DispatchSemaphore] = []
   }
 
-  deinit {
-    unsafe pthread_cond_destroy(condition)
-    unsafe pthread_mutex_destroy(mutex)
-    unsafe condition.deallocate()
-    unsafe mutex.deallocate()
-  }
+  private let state = Lock(State())
 
   /// Has waiting lookups look at the script again.
   func open() {
-    unsafe pthread_mutex_lock(mutex)
-    unsafe pthread_cond_broadcast(condition)
-    unsafe pthread_mutex_unlock(mutex)
+    let changes = state.withLock { state in
+      defer { state.changes = [] }
+      return state.changes
+    }
+    for change in changes { change.signal() }
   }
 
   /// Makes all hanging lookups fail, those that wait and those to come.
   func close() {
-    isClosed.store(true, ordering: .releasing)
+    state.withLock { $0.isClosed = true }
     open()
   }
 
   /// Returns the script's answer, as soon as that is not `hanging`.
-  func lookUp(
-    _ name: String, _ family: IPAddress.Family?, answer: () -> ScriptedNames?
-  ) -> NameLookupResult {
-    unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
+  func lookUp(_ family: IPAddress.Family?, answer: () -> ScriptedNames?) -> NameLookupResult {
+    func result() -> NameLookupResult? { (answer() ?? .nonexistent).result(family) }
+    if let result = result() { return result }
     while true {
-      if let result = (answer() ?? .nonexistent).result(family) { return result }
-      if isClosed.load(ordering: .acquiring) { return .failed }
-      unsafe pthread_cond_wait(condition, mutex)
+      let change = DispatchSemaphore(value: 0)
+      let isClosed = state.withLock { state in
+        state.changes.append(change)
+        return state.isClosed
+      }
+      // Once more: the answer may have come in between.
+      if let result = result() { return result }
+      if isClosed { return .failed }
+      change.wait()
     }
   }
 }

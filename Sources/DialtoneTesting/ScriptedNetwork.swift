@@ -68,7 +68,7 @@ public final class ScriptedNetwork: Sendable {
       time: TimeSource(passes: false, realtime: { start.addingClamped(clock.now.nanoseconds) }) {
         clock.now.nanoseconds
       },
-      lookup: { name, family in gate.lookUp(name, family) { box.script.withLock { $0.names[Self.key(name)] } } },
+      lookup: { name, family in gate.lookUp(family) { box.script.withLock { $0.names[Self.key(name)] } } },
       names: NameLookupPool(threads: 8),  // of its own: a hang in one test delays no other
       makeWaiter: makeWaiter,
       makeSource: { [closer] _, _ in
@@ -166,7 +166,7 @@ public final class ScriptedNetwork: Sendable {
 
     func drain(into change: inout NetworkChange) {
       let (version, namesVersion) = box.script.withLock { ($0.version, $0.namesVersion) }
-      if namesVersion != seenNames { change.markNames() }
+      if namesVersion != seenNames { change.touchesNames = true }
       seenNames = namesVersion
       if version == seen { return }
       seen = version

@@ -136,31 +136,26 @@ struct AnnouncementTests {
     #expect(try touched(BuiltMessages.bytes(type) { $0.appendRuleHeader(family: .ipv4) }) == expected)
   }
 
-  @Test("a change makes a decision of the tables void, and the searches in them")
-  func aChangeMakesADecisionVoid() throws {
+  @Test("a change makes the searches in the tables void")
+  func aChangeMakesSearchesVoid() throws {
     _ = try apply(bytes(Fields(flags: 0x1003, state: .down)))
-    #expect(tables.knownDecision == nil)
-    func reason() -> Reachability.Reason? { tables.makeDecision { _ in false }.withoutRoute().reason }
-    #expect(reason() == .noCarrier && tables.knownDecision != nil && tables.searches.count == 1)
-    #expect(reason() == .noCarrier && tables.searches.count == 1)
+    func reason() -> Reachability.Reason? { tables.decision.withoutRoute().reason }
+    #expect(reason() == .noCarrier && tables.decision.searches.count == 1)
+    #expect(reason() == .noCarrier && tables.decision.searches.count == 1)
     _ = try apply(bytes(Fields(flags: 0x1002, state: .down)))
-    #expect(tables.knownDecision == nil)
-    #expect(reason() == .linkDown && tables.searches.count == 2)
+    #expect(reason() == .linkDown && tables.decision.searches.count == 2)
     // An address makes the link more than one that carries packets without one.
     _ = try apply(bytes(Fields(index: 4, name: "l1")))
     #expect(reason() == .noRoute)
     _ = try apply(addressBytes("10.0.0.1"))
-    #expect(tables.knownDecision == nil)
-    #expect(reason() == .linkDown)
-    tables.forgetDecision()
-    #expect(tables.knownDecision == nil)
+    #expect(reason() == .linkDown && tables.decision.searches.count == 4)
   }
 
   // MARK: Questions
 
   /// What becomes of a query, in words.
   private func prepared(_ query: RouteQuery) -> String {
-    switch tables.prepare(query, tables.makeDecision { _ in false }) {
+    switch tables.prepare(query) {
     case .answer(let state):
       return "\(state.status.identifier) \(state.reason?.identifier ?? "") \(state.destination?.description ?? "")"
     case .ask(let target, let destination):
@@ -209,7 +204,7 @@ struct AnnouncementTests {
 
   @Test func aQueryKeepsItsMarkProtocolAndPort() throws {
     let query = RouteQuery(.address(try address("198.51.100.7")), mark: 7, transport: .udp, port: 53)
-    guard case .ask(_, let destination) = tables.prepare(query, tables.makeDecision { _ in false }) else {
+    guard case .ask(_, let destination) = tables.prepare(query) else {
       Issue.record("it is not asked")
       return
     }

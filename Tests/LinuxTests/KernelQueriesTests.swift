@@ -145,7 +145,7 @@ struct KernelQueriesTests {
       #expect(queries.areFailed([asked[1], asked[0]]) == [false, true])
       #expect(queries.areFailed([]) == [])
       var found: [String: NeighbourState] = [:]
-      try queries.ipv6Neighbours { neighbour in
+      _ = try queries.client.list(.getNeighbour, family: .ipv6, NeighbourMessage.init) { neighbour in
         if let address = neighbour.address, neighbour.interfaceIndex == v0 {
           found[IPAddress(address).description] = neighbour.state
         }
@@ -164,14 +164,20 @@ struct KernelQueriesTests {
       let queries = try KernelQueries()
       // Each attempt begins anew.
       var links = ["an attempt before"]
-      let areLinksWhole = try queries.links(begin: { links = [] }) { links.append($0.name ?? "") }
+      let areLinksWhole = try queries.client.list(.getLink, begin: { links = [] }, LinkMessage.init) {
+        links.append($0.name ?? "")
+      }
       #expect(areLinksWhole && Set(links).isSuperset(of: ["lo", "v0", "v1", "w0", "w1"]))
       #expect(!links.contains("an attempt before") && Set(links).count == links.count)
       var addresses: [IPAddressBits?] = [nil]
-      let areAddressesWhole = try queries.addresses(begin: { addresses = [] }) { addresses.append($0.localAddress) }
+      let areAddressesWhole = try queries.client.list(.getAddress, begin: { addresses = [] }, AddressMessage.init) {
+        addresses.append($0.localAddress)
+      }
       #expect(areAddressesWhole && addresses.contains(IPAddressBits(ipv4: 0x0A00_0001)) && !addresses.contains(nil))
       var rules: [UInt32] = [7]
-      try queries.ipv4Rules(begin: { rules = [] }) { rules.append($0.priority) }
+      _ = try queries.client.list(.getRule, family: .ipv4, begin: { rules = [] }, RuleMessage.init) {
+        rules.append($0.priority)
+      }
       // The kernel's own are those of the tables local, main and default (ip-rule(8)).
       #expect(rules == [0, 60, 32_766, 32_767])
       let tables = KernelTables()

@@ -334,7 +334,8 @@ extension BuiltNetwork {
       candidates.filter { bound.keys.contains($0.index) } + assembly.others(takenBy: general, than: candidates)
     return assembly.path(
       general: general,
-      bound: try links.map { .init($0, try ways(bound[$0.index] ?? [:], output: $0.index)) }, nameServers: nameServers)
+      bound: try links.map { .init(link: $0, ways: try ways(bound[$0.index] ?? [:], output: $0.index)) },
+      nameServers: nameServers)
   }
 
   private func ways(

@@ -48,7 +48,7 @@ struct PathBoundaryTests {
   }
 
   private func ways(_ network: BuiltNetwork, _ index: UInt32, _ ways: Assembly.Way...) throws -> Assembly.Ways {
-    Assembly.Ways(try #require(network.links[index]), ways)
+    Assembly.Ways(link: try #require(network.links[index]), ways: ways)
   }
 
   // MARK: Order

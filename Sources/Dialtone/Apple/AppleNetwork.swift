@@ -88,13 +88,13 @@ package final class AppleNetwork: NetworkSource {
   // MARK: Changes
 
   package func drain(into change: inout NetworkChange) {
-    if hasResumed() { change.markNames() }
+    if hasResumed() { change.touchesNames = true }
     guard announcements.take() else { return }
     change.markEverything()
     // The name servers may be others. Apple says only whether there are any.
     let path = announcements.path(.none)
     if path?.supportsDNS != lastPath?.supportsDNS || path?.availableInterfaces != lastPath?.availableInterfaces {
-      change.markNames()
+      change.touchesNames = true
     }
     lastPath = path
   }

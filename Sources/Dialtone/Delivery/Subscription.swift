@@ -28,13 +28,6 @@ package final class Subscription<State: Sendable>: Sendable {
     case cancelled
   }
 
-  /// What `look` leaves to do outside the lock.
-  private struct Due {
-    var waiter: Waiter?
-    var given: Snapshot<State>?
-    var queue: DispatchQueue?
-  }
-
   /// What a task that asks for the next state gets.
   private enum Next {
     case state(Snapshot<State>)
@@ -121,28 +114,22 @@ extension Subscription where State: DeterminableState {
 
   /// For all others. `isBlockDone` is whether a block on a queue has run.
   private func lookAndPerform(isBlockDone: Bool = false) {
-    let due = progress.withLock { progress in
+    var given: Snapshot<State>?
+    let (waiter, queue) = progress.withLock { progress -> (Waiter?, DispatchQueue?) in
       if isBlockDone { progress.isScheduled = false }
-      return look(&progress)
-    }
-    due.waiter?(due.given)
-    due.queue?.async { _ = self.deliver() }
-  }
-
-  private func look(_ progress: inout Progress) -> Due {
-    switch progress.kind {
-    case .cancelled, .handler: break
-    case .task:
-      guard let waiter = progress.waiter, let newest = cell.next(after: progress.last, options) else { break }
+      guard let newest = cell.next(after: progress.last, options) else { return (nil, nil) }
+      if progress.kind == .queue, !progress.isScheduled {
+        progress.isScheduled = true
+        return (nil, progress.dispatchQueue)
+      }
+      guard progress.kind == .task, let waiter = progress.waiter else { return (nil, nil) }
       progress.last = newest
       progress.waiter = nil
-      return Due(waiter: waiter, given: newest)
-    case .queue:
-      if progress.isScheduled || cell.next(after: progress.last, options) == nil { break }
-      progress.isScheduled = true
-      return Due(queue: progress.dispatchQueue)
+      given = newest
+      return (waiter, nil)
     }
-    return Due()
+    waiter?(given)
+    queue?.async { _ = self.deliver() }
   }
 
   /// Runs the closure with the newest state, if it has not had it. Returns whether it was woken meanwhile, so that a

@@ -42,7 +42,6 @@ struct EngineState {
   private(set) var names: NameTable<TargetRecord>
   private var paths = PathTable()
   private var timers = TimerQueue<Deadline>()
-  private var forgottenTimers = 0
   /// Targets whose state is to be decided in this turn.
   private var staleTargets = Few<TargetRecord>()
   private var announced: NetworkInterest?
@@ -128,7 +127,7 @@ struct EngineState {
       if !queries.isStale, !paths.isDueWithTargets { break }
       announce(&outcome)
       for node in queries.ask(source) {
-        for user in node.users {
+        for user in node.users.objects {
           touch(user)
           // The path that the user's name is looked up over has changed.
           if let name = user.name, user.pathNodes.contains(where: { $0 === node }) { names.markStale(name) }
@@ -197,12 +196,9 @@ struct EngineState {
     }
   }
 
-  /// Notes that a timer is of no use any more. Such timers are removed once they are the majority: each costs little.
+  /// A timer is of no use any more.
   private mutating func forgetTimer() {
-    forgottenTimers += 1
-    if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
-    forgottenTimers = 0
-    timers.removeAll { [paths] deadline in
+    timers.forget { [paths] deadline in
       switch deadline {
       case .call(let timer): timer.isCancelled
       case .settleTarget(let record): !record.isWatched

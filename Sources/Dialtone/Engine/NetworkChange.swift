@@ -21,17 +21,18 @@ package struct NetworkChange {
   private(set) var touchesEverything = false
   /// The targets inside these prefixes may have another answer, each once.
   private(set) var prefixes = Few<Prefix>()
-  /// The targets that are not reachable may have another answer, since an idle link changed.
-  private(set) var touchesUnreachable = false
+  /// The targets that are not reachable may have another answer, since a link changed that carried nothing before and
+  /// carries nothing now.
+  var touchesUnreachable = false
   /// Names may have other addresses because the configuration of name resolution changed, or the system was suspended.
   /// (A changed path is not told here.)
-  private(set) var touchesNames = false
+  package var touchesNames = false
   /// The name servers, which paths depend on, were read for the first time.
-  private(set) var touchesNameServers = false
+  var touchesNameServers = false
   /// The source stopped before it had read everything, and nothing will announce the rest.
-  private(set) var isUnfinished = false
+  var isUnfinished = false
   /// Announcements were lost. Until the source's next poll is done, its answers may be true of no moment.
-  private(set) var isInDoubt = false
+  var isInDoubt = false
 
   package init() {}
 
@@ -49,25 +50,10 @@ package struct NetworkChange {
     prefixes.removeAll()
   }
 
-  /// A link changed that carried nothing before and carries nothing now.
-  mutating func markIdleLink() { touchesUnreachable = true }
-
   /// A route to this prefix changed.
   mutating func markRoute(_ prefix: Prefix) {
     if touchesEverything || prefixes.contains(prefix) { return }
     if prefixes.count > Self.limit { return markEverything() }
     prefixes.append(prefix)
   }
-
-  /// Names may have other addresses.
-  package mutating func markNames() { touchesNames = true }
-
-  /// The name servers are known.
-  mutating func markNameServers() { touchesNameServers = true }
-
-  /// There is more to be read.
-  mutating func markUnfinished() { isUnfinished = true }
-
-  /// What the source knows may be out of date until its next poll.
-  mutating func markInDoubt() { isInDoubt = true }
 }

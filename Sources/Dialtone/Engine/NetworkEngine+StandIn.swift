@@ -68,7 +68,7 @@ extension NetworkEngine {
   /// for a turn that is under way, which leaves its commands in the state.
   func replace(_ lost: any EventWaiter) {
     if isInherited { return }
-    let watched = known.opened.withLock { opened -> [EngineCommand] in
+    let commands = known.opened.withLock { opened -> [EngineCommand] in
       // Released outside the inner lock.
       var former: Opened?
       defer { withExtendedLifetime(former) {} }
@@ -79,17 +79,16 @@ extension NetworkEngine {
         let commands: [EngineCommand] = (former?.state.commands ?? []) + control.commands
         control.waiter = nil
         control.commands = []
-        for command in commands { take(command, &control) }
-        let watched = Array(control.standIn.watched.values)
         start(&control)
-        if control.waiter == nil {
-          for command in watched { note(command, &control) }
+        for command in commands {
+          // States held back for settling are told now, since nobody would look at them again.
+          if case .watch(let subject, let epoch) = command { subject.release(epoch) }
+          if control.waiter == nil { note(command, &control) } else { control.commands.append(command) }
         }
-        return watched
+        return commands
       }
     }
-    // States held back for settling are told now, since nobody would look at them again.
-    for case .watch(let subject, _) in watched { subject.wakeReceivers(deliveries) }
+    for case .watch(let subject, _) in commands { subject.wakeReceivers(deliveries) }
   }
 
   /// Notes a command until there is a waiter. Under the lock, so that a turn that begins meanwhile has the last word on
@@ -113,13 +112,6 @@ extension NetworkEngine {
       // This is an answer for an earlier state.
       break
     }
-  }
-
-  /// Like `note`, but another waiter may follow at once: nothing is denied.
-  private func take(_ command: EngineCommand, _ control: inout Control) {
-    guard case .watch(let subject, let epoch) = command else { return note(command, &control) }
-    control.standIn.watched[subject.identifier] = command
-    subject.release(epoch)
   }
 
   // MARK: The thread that stands in

@@ -66,7 +66,7 @@ struct PathTable {
 
   /// Has the source announce changes of the routes to the Internet and to these name servers.
   private mutating func watchRoutes(to servers: [IPAddress], _ queries: inout QueryTable) {
-    let internet = [IPAddress.Family.ipv4, .ipv6].map(TargetRecord.rootServer)
+    let internet = [IPAddress.Family.ipv4, .ipv6].map(IPAddress.rootServer)
     let wanted = Set((internet + servers).map { RouteQuery(.address($0)) })
     for query in wanted.subtracting(watched) {
       queries.attachPaths(to: query)

@@ -13,8 +13,7 @@ final class QueryNode {
   /// Whether path monitors depend on it: an event that touches it touches them.
   var isOfPaths = false
   /// The targets that depend on it.
-  var users: Few<TargetRecord> { bag.objects }
-  private var bag = ObjectBag<TargetRecord>()
+  var users = ObjectBag<TargetRecord>()
 
   init(_ query: RouteQuery) {
     self.query = query
@@ -28,9 +27,5 @@ final class QueryNode {
     return true
   }
 
-  var isUsed: Bool { isOfPaths || !users.isEmpty }
-
-  func add(_ user: TargetRecord) { bag.insert(user) }
-
-  func remove(_ user: TargetRecord) { bag.remove(user) }
+  var isUsed: Bool { isOfPaths || !users.objects.isEmpty }
 }

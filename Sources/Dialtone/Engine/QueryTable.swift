@@ -32,7 +32,7 @@ struct QueryTable {
     var attached: [QueryNode] = []
     for query in queries {
       let node = node(of: query)
-      node.add(user)
+      node.users.insert(user)
       attached.append(node)
     }
     return attached
@@ -40,7 +40,7 @@ struct QueryTable {
 
   mutating func detach(_ released: [QueryNode], from user: TargetRecord) {
     for node in released {
-      node.remove(user)
+      node.users.remove(user)
       removeIfUnused(node)
     }
   }

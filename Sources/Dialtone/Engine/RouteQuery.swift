@@ -34,6 +34,15 @@ package struct RouteQuery: Hashable, Sendable {
     self.port = port
   }
 
+  /// Asks about an address as the configuration says.
+  init(
+    _ address: IPAddress, from source: IPAddress? = nil, port: UInt16?, _ configuration: ReachabilityConfiguration
+  ) {
+    self.init(
+      .address(address.unmapped), source: source?.unmapped, interface: configuration.interface.map { LinkName($0) },
+      mark: configuration.mark, transport: configuration.transport, port: port ?? 0)
+  }
+
   /// Whether the other query asks the same, except for the source.
   func hasQuestion(of other: RouteQuery) -> Bool {
     destination == other.destination && port == other.port && mark == other.mark && transport == other.transport

@@ -16,28 +16,22 @@ extension TargetRecord {
 
   /// Returns the best of the answers, the first of equals, or `nil` while one is missing.
   static func best(_ nodes: [QueryNode]) -> Reachability? {
-    // The position of the best: an answer is copied once.
-    var best = 0
-    for position in nodes.indices {
-      guard let answer = nodes[position].answer else { return nil }
-      if let first = nodes[best].answer, isBetter(answer, than: first) { best = position }
+    var best: Reachability?
+    for node in nodes {
+      guard let answer = node.answer else { return nil }
+      best = better(best, answer)
     }
-    return nodes.isEmpty ? nil : nodes[best].answer
+    return best
   }
 
   /// Returns the best of the answers, the first of equals, or `nil` if there are none.
   ///
   /// An unknown state ranks above a known failure. Among failures, any reason says more than "no route".
-  static func best(of answers: some Sequence<Reachability>) -> Reachability? {
-    var best: Reachability?
-    for answer in answers {
-      guard let first = best else {
-        best = answer
-        continue
-      }
-      if isBetter(answer, than: first) { best = answer }
-    }
-    return best
+  static func best(of answers: some Sequence<Reachability>) -> Reachability? { answers.reduce(nil, better) }
+
+  private static func better(_ first: Reachability?, _ second: Reachability) -> Reachability? {
+    guard let first else { return second }
+    return isBetter(second, than: first) ? second : first
   }
 
   private static func isBetter(_ answer: Reachability, than first: Reachability) -> Bool {

@@ -58,10 +58,8 @@ final class TargetRecord {
     _ address: IPAddress, _ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration
   ) -> RouteQuery {
     var source: IPAddress?
-    if case .pair(let local, _) = target.storage { source = local.unmapped }
-    return RouteQuery(
-      .address(address.unmapped), source: source, interface: configuration.interface.map { LinkName($0) },
-      mark: configuration.mark, transport: configuration.transport, port: target.port ?? configuration.port ?? 0)
+    if case .pair(let local, _) = target.storage { source = local }
+    return RouteQuery(address, from: source, port: target.port ?? configuration.port, configuration)
   }
 
   /// The query for a target that is one address, or `nil` if it is none, or not of the family that counts. Whether it
@@ -77,14 +75,15 @@ final class TargetRecord {
   var initialQueries: [RouteQuery] {
     switch target.storage {
     case .internet: internetQueries
-    case .localNetwork(let kind): [RouteQuery(.localNetwork(kind, configuration.family), interface: interface)]
+    case .localNetwork(let kind):
+      [RouteQuery(.localNetwork(kind, configuration.family), interface: configuration.interface.map { LinkName($0) })]
     case .host: []
     case .pair(_, let remote) where configuration.comparesSources:
       allowed([remote]).flatMap { remote in
         [query(remote), Self.query(remote, .address(remote, port: target.port), configuration)]
       }
     case .address(let remote), .pair(_, let remote):
-      allowed([remote.unmapped.isUnspecified ? Self.rootServer(remote.unmapped.family) : remote]).map(query)
+      allowed([remote.unmapped.isUnspecified ? .rootServer(remote.unmapped.family) : remote]).map(query)
     }
   }
 
@@ -98,23 +97,11 @@ final class TargetRecord {
     }
   }
 
-  /// Returns the address that stands for the Internet.
-  static func rootServer(_ family: IPAddress.Family) -> IPAddress { .rootServer(family) }
-
   /// The Internet, over the families that count.
   var internetQueries: [RouteQuery] {
-    var queries: [RouteQuery] = []
-    if configuration.family != .ipv6 { queries.append(internetQuery(.ipv4)) }
-    if configuration.family != .ipv4 { queries.append(internetQuery(.ipv6)) }
-    return queries
-  }
-
-  private func internetQuery(_ family: IPAddress.Family) -> RouteQuery {
     // The configured port belongs to a target that you ask about. For other targets these queries have none.
     let port = target.storage == .internet ? configuration.port : nil
-    return RouteQuery(
-      .address(Self.rootServer(family)), interface: interface, mark: configuration.mark,
-      transport: configuration.transport, port: port ?? 0)
+    return allowed([.rootServer(.ipv4), .rootServer(.ipv6)]).map { RouteQuery($0, port: port, configuration) }
   }
 
   /// Returns the addresses whose family is allowed.
@@ -122,8 +109,6 @@ final class TargetRecord {
     guard let family = configuration.family else { return addresses }
     return addresses.filter { $0.unmapped.family == family }
   }
-
-  private var interface: LinkName? { configuration.interface.map { LinkName($0) } }
 }
 
 extension IPAddress {

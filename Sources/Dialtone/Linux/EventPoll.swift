@@ -31,25 +31,15 @@ package final class EventPoll: EventWaiter {
   /// - Throws: errno as a ``SystemError``, if the process has no descriptors left.
   package init() throws(SystemError) {
     poll = epoll_create1(CInt(EPOLL_CLOEXEC))
-    guard poll >= 0 else { throw SystemError("epoll_create1") }
-    wakeup = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
-    guard wakeup >= 0 else {
-      let error = SystemError("eventfd")
-      _ = CDialtoneSystem.close(poll)
-      throw error
-    }
+    wakeup = poll < 0 ? -1 : eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
     // Like Swift's ContinuousClock, this clock goes on while the system is suspended.
-    timer = timerfd_create(CLOCK_BOOTTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
-    guard timer >= 0 else {
-      let error = SystemError("timerfd_create")
-      _ = CDialtoneSystem.close(wakeup)
-      _ = CDialtoneSystem.close(poll)
-      throw error
-    }
-    identity = .marking(wakeup)
-    identity?.mark(poll)
+    timer = wakeup < 0 ? -1 : timerfd_create(CLOCK_BOOTTIME, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
+    let error = SystemError("epoll_create1, eventfd or timerfd_create")
+    identity = .marking(poll)
+    identity?.mark(wakeup)
     identity?.mark(timer)
-    // If one of these fails, `deinit` closes all three.
+    // `deinit` closes what was opened.
+    if timer < 0 { throw error }
     try add(wakeup, bit: Self.wakeBit)
     try add(timer, bit: Self.timerBit)
   }

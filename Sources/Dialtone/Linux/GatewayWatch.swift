@@ -12,8 +12,6 @@ struct GatewayTable {
   /// Whether there was no room for a gateway of an answer.
   private(set) var isOverfull = false
 
-  init() {}
-
   var isEmpty: Bool { gateways.isEmpty }
 
   /// The gateways that are known not to answer.
@@ -78,13 +76,6 @@ final class GatewayWatch {
   ) -> Bool {
     var isNew = false
     for reply in replies where reply.mayHaveIPv6Gateway {
-      // Mostly one hop; no array is made for it.
-      if case .route(let route) = reply.configured, reply.severalHops.isEmpty {
-        if let gateway = route.gateway, let index = route.outputInterface {
-          isNew = table.add(gateway, on: index, isFailed: false) || isNew
-        }
-        continue
-      }
       for hop in reply.hops {
         if let gateway = hop.gateway { isNew = table.add(gateway, on: hop.interfaceIndex, isFailed: false) || isNew }
       }
@@ -181,7 +172,7 @@ final class GatewayWatch {
     areRoutesNew = false
     var isNew = false
     do throws(NetlinkError) {
-      try queries.ipv6Neighbours { neighbour in
+      _ = try queries.client.list(.getNeighbour, family: .ipv6, NeighbourMessage.init) { neighbour in
         guard neighbour.state.contains(.failed), let address = neighbour.address else { return }
         isNew = table.add(address, on: neighbour.interfaceIndex, isFailed: true) || isNew
       }

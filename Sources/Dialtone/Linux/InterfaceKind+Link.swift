@@ -22,11 +22,6 @@ extension InterfaceKind {
       default: driver == "hso" ? "wwan" : nil
       }
     }
-
-    init(isWireless: Bool = false, deviceType: String? = nil) {
-      self.isWireless = isWireless
-      self.deviceType = deviceType
-    }
   }
 
   /// What a link is by itself. Names prove nothing and are not looked at.

@@ -26,30 +26,22 @@ final class KernelQueries {
     var replies = RouteReplies()
   }
 
-  /// The socket, and the requests of the last batch. Mostly the next batch is the same: then they are only numbered
-  /// anew. All in one place, so that a batch takes access to it once.
-  fileprivate struct Exchange: ~Copyable {
-    var client: NetlinkClient
-    var requests = NetlinkRequestBuilder()
-    /// How many destinations were asked about.
-    var destinationCount = 0
-  }
-
-  private var exchange: Exchange
+  var client: NetlinkClient
   private var builder = NetlinkRequestBuilder()
   /// The last batch.
   private var asked: [Asked] = []
+  /// Its requests. Mostly the next batch is the same: then they are only numbered anew.
+  private var requests = NetlinkRequestBuilder()
+  /// How many destinations the kernel was asked about; each is a pair of queries.
+  private(set) var destinationCount = 0
 
   /// How many members of a nexthop group are looked at. The kernel's own limit is larger than any real group.
   private static let groupLimit = 256
 
-  init() throws(NetlinkError) { exchange = try Exchange(client: NetlinkClient(.route)) }
+  init() throws(NetlinkError) { client = try NetlinkClient(.route) }
 
   /// Whether its descriptor is open: somebody else may have closed it.
-  var isOpen: Bool { exchange.client.isOpen }
-
-  /// How many destinations the kernel was asked about; each is a pair of queries.
-  var destinationCount: Int { exchange.destinationCount }
+  var isOpen: Bool { client.isOpen }
 
   // MARK: Routes
 
@@ -62,10 +54,16 @@ final class KernelQueries {
       for position in batch.indices { batch[position].replies = RouteReplies() }
     } else {
       batch = (0..<count).map { Asked(destination: destination($0)) }
-      exchange.prepare(batch)
+      prepare(batch)
     }
-    exchange.ask(count) { index, answer, bytes in
-      batch[index / 2].replies.take(answer, bytes, isMatch: index % 2 == 0)
+    destinationCount += count
+    do throws(NetlinkError) {
+      // Behind the barrier, each destination has two answers: the matching route, then the plain reply.
+      try client.exchange(&requests) { index, answer, bytes in
+        if index > 0 { batch[(index - 1) / 2].replies.take(answer, bytes, isMatch: index % 2 == 1) }
+      }
+    } catch {
+      // What is not answered stays unknown: sending is forbidden, or there is no memory for it.
     }
     for position in batch.indices {
       // The route names nothing but a nexthop object.
@@ -73,6 +71,23 @@ final class KernelQueries {
     }
     asked = batch
     return batch
+  }
+
+  private func prepare(_ batch: [Asked]) {
+    requests.removeAll()
+    requests.appendLinkBarrier()
+    for asked in batch {
+      append(asked.destination, fibMatch: true)
+      append(asked.destination, fibMatch: false)
+    }
+  }
+
+  private func append(_ destination: Destination, fibMatch: Bool) {
+    requests.appendRouteQuery(
+      destination: destination.address, source: destination.source, outputInterface: destination.output,
+      mark: destination.mark == 0 ? nil : destination.mark,
+      transport: Int(destination.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP),
+      destinationPort: destination.port == 0 ? nil : destination.port, fibMatch: fibMatch)
   }
 
   // MARK: Neighbours
@@ -84,7 +99,7 @@ final class KernelQueries {
     for gateway in gateways { builder.appendGetNeighbour(gateway.address, interface: gateway.interface) }
     var found = [Bool?](repeating: nil, count: gateways.count)
     do {
-      try exchange.client.exchange(&builder) { index, answer, bytes in
+      try client.exchange(&builder) { index, answer, bytes in
         switch answer {
         case .message(let message):
           found[index] = NeighbourMessage(message, in: bytes).map { $0.state.contains(.failed) }
@@ -96,13 +111,6 @@ final class KernelQueries {
       // As for routes: nothing is known.
     }
     return found
-  }
-
-  /// Calls `body` with every IPv6 neighbour.
-  func ipv6Neighbours(_ body: (NeighbourMessage) -> Void) throws(NetlinkError) {
-    _ = try exchange.client.dump(.getNeighbour, family: .ipv6) { step, bytes in
-      if case .message(let message) = step { NeighbourMessage(message, in: bytes).map(body) }
-    }
   }
 
   // MARK: Nexthop objects
@@ -122,7 +130,7 @@ final class KernelQueries {
     for id in ids { builder.appendGetNexthop(id: id) }
     var found: [(Int, NexthopMessage)] = []
     do {
-      try exchange.client.exchange(&builder) { index, answer, bytes in
+      try client.exchange(&builder) { index, answer, bytes in
         if case .message(let message) = answer, let nexthop = NexthopMessage(message, in: bytes) {
           found.append((index, nexthop))
         }
@@ -131,70 +139,6 @@ final class KernelQueries {
       // As above: no hop is known.
     }
     return found.sorted { $0.0 < $1.0 }.map(\.1)
-  }
-
-  // MARK: Tables
-
-  /// Calls `body` with every routing rule of IPv4, after `begin` for each attempt. A change meanwhile is announced.
-  func ipv4Rules(begin: () -> Void, _ body: (RuleMessage) -> Void) throws(NetlinkError) {
-    _ = try exchange.client.dump(.getRule, family: .ipv4) { step, bytes in
-      switch step {
-      case .began: begin()
-      case .message(let message): if let message = RuleMessage(message, in: bytes) { body(message) }
-      }
-    }
-  }
-
-  /// Calls `body` with every link, after `begin` for each attempt, which makes the attempt before void. Returns whether
-  /// the last attempt was not interrupted, so that nothing is missing.
-  func links(begin: () -> Void, _ body: (LinkMessage) -> Void) throws(NetlinkError) -> Bool {
-    try !exchange.client.dump(.getLink) { step, bytes in
-      switch step {
-      case .began: begin()
-      case .message(let message): if let message = LinkMessage(message, in: bytes) { body(message) }
-      }
-    }.wasInterrupted
-  }
-
-  /// Calls `body` with every address, after `begin` for each attempt. Returns the same as `links`.
-  func addresses(begin: () -> Void, _ body: (AddressMessage) -> Void) throws(NetlinkError) -> Bool {
-    try !exchange.client.dump(.getAddress) { step, bytes in
-      switch step {
-      case .began: begin()
-      case .message(let message): if let message = AddressMessage(message, in: bytes) { body(message) }
-      }
-    }.wasInterrupted
-  }
-}
-
-extension KernelQueries.Exchange {
-  /// Calls `body` with the kernel's answers: for each destination the matching route, then the plain reply. What is not
-  /// answered stays unknown: sending is forbidden, or there is no memory for it.
-  fileprivate mutating func ask(_ count: Int, _ body: (_ index: Int, NetlinkAnswer, RawSpan) -> Void) {
-    destinationCount += count
-    do throws(NetlinkError) {
-      // The first is the barrier.
-      try client.exchange(&requests) { index, answer, bytes in if index > 0 { body(index - 1, answer, bytes) } }
-    } catch {
-      // See above.
-    }
-  }
-
-  fileprivate mutating func prepare(_ batch: [KernelQueries.Asked]) {
-    requests.removeAll()
-    requests.appendLinkBarrier()
-    for asked in batch {
-      append(asked.destination, fibMatch: true)
-      append(asked.destination, fibMatch: false)
-    }
-  }
-
-  private mutating func append(_ destination: KernelQueries.Destination, fibMatch: Bool) {
-    requests.appendRouteQuery(
-      destination: destination.address, source: destination.source, outputInterface: destination.output,
-      mark: destination.mark == 0 ? nil : destination.mark,
-      transport: Int(destination.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP),
-      destinationPort: destination.port == 0 ? nil : destination.port, fibMatch: fibMatch)
   }
 }
 

@@ -8,15 +8,14 @@ internal import CDialtoneSystem
 ///
 /// Invariant: the tables are what was read last, with the announcements taken in since.
 final class KernelTables {
-  private(set) var links = LinkTable() { didSet { searches.removeAll() } }
-  private(set) var addresses = AddressTable() { didSet { searches.removeAll() } }
-  /// The decision by these tables, made once for many answers. It shares their memory: code that changes them lets go
-  /// of it first, or the change would copy them.
-  private(set) var knownDecision: RouteDecision?
+  /// Holds links and addresses, and decides by them.
+  let decision = RouteDecision()
   private var rules = RuleTable()
   private var areRulesStale = true
   private let kinds = LinkClassifier()
-  let searches = ReasonSearches()
+
+  var links: LinkTable { decision.links }
+  var addresses: AddressTable { decision.addresses }
 
   // MARK: Reading
 
@@ -28,29 +27,20 @@ final class KernelTables {
   /// - Throws: What the kernel said; the tables are as before.
   func read(_ queries: KernelQueries) throws(NetlinkError) -> Bool {
     var newLinks = LinkTable()
-    let areLinksWhole = try queries.links(begin: { newLinks.removeAll() }) { message in
-      let (kind, radio) = kinds.classify(message)
-      if let link = Link(message, kind: kind, radio: radio) { _ = newLinks.update(link) }
+    let areLinksWhole = try queries.client.list(.getLink, begin: { newLinks.removeAll() }, LinkMessage.init) {
+      let (kind, radio) = kinds.classify($0)
+      if let link = Link($0, kind: kind, radio: radio) { _ = newLinks.update(link) }
     }
     var newAddresses = AddressTable()
-    let areAddressesWhole = try queries.addresses(begin: { newAddresses.removeAll() }) { newAddresses.update($0) }
-    knownDecision = nil
-    links = newLinks
-    addresses = newAddresses
+    let areAddressesWhole = try queries.client.list(
+      .getAddress, begin: { newAddresses.removeAll() }, AddressMessage.init
+    ) { newAddresses.update($0) }
+    decision.links = newLinks
+    decision.addresses = newAddresses
     return areLinksWhole && areAddressesWhole
   }
 
   func markRulesStale() { areRulesStale = true }
-
-  /// Makes the decision by the tables as they are now.
-  func makeDecision(_ isBlocked: @escaping (Link) -> Bool) -> RouteDecision {
-    let new = RouteDecision(links: links, addresses: addresses, searches: searches, isBlocked: isBlocked)
-    knownDecision = new
-    return new
-  }
-
-  /// What says whether a radio is blocked has been replaced.
-  func forgetDecision() { knownDecision = nil }
 
   /// Returns the rules, read anew if they have changed. They seldom do, and are few.
   func rules(_ queries: KernelQueries) -> RuleTable {
@@ -58,7 +48,8 @@ final class KernelTables {
     areRulesStale = false
     var new = RuleTable()
     do throws(NetlinkError) {
-      try queries.ipv4Rules(begin: { new.removeAll() }) { new.add($0) }
+      // A change meanwhile is announced.
+      _ = try queries.client.list(.getRule, family: .ipv4, begin: { new.removeAll() }, RuleMessage.init) { new.add($0) }
     } catch {
       new = RuleTable(unreadable: error.errno)
     }
@@ -74,16 +65,14 @@ final class KernelTables {
     switch message.subject {
     case .link:
       guard let link = LinkMessage(message, in: bytes) else { return false }
-      knownDecision = nil
       switch apply(link, isGone: message.type == .deleteLink) {
       case .nothing: break
-      case .idle: change.markIdleLink()
+      case .idle: change.touchesUnreachable = true
       case .everything: change.markEverything()
       }
     case .address:
       guard let address = AddressMessage(message, in: bytes) else { return false }
-      knownDecision = nil
-      if message.type == .newAddress { addresses.update(address) } else { addresses.remove(address) }
+      if message.type == .newAddress { decision.addresses.update(address) } else { decision.addresses.remove(address) }
       // Even if only a lifetime differs: routes may have come with it.
       change.markEverything()
     case .route:
@@ -106,7 +95,7 @@ final class KernelTables {
   private func apply(_ message: LinkMessage, isGone: Bool) -> LinkTable.Effect {
     // Bridge ports have messages of their own (family AF_BRIDGE), which say nothing of the link.
     if message.family != .unspecified { return .nothing }
-    if isGone { return links.remove(message.index) }
+    if isGone { return decision.links.remove(message.index) }
     guard message.isSnapshot else { return .nothing }
     let known = links[message.index]
     // The kind of hardware does not change while it is there, but may be unknown until it is switched on.
@@ -118,7 +107,7 @@ final class KernelTables {
       } else {
         kinds.classify(message)
       }
-    return Link(message, kind: kind, radio: radio).map { links.update($0) } ?? .nothing
+    return Link(message, kind: kind, radio: radio).map { decision.links.update($0) } ?? .nothing
   }
 
   // MARK: Questions
@@ -131,7 +120,7 @@ final class KernelTables {
 
   /// Answers what needs no query, and what must not become one. To the kernel, an index of 0 would mean any interface,
   /// and IPv6 takes even a source that is not this machine's.
-  func prepare(_ query: RouteQuery, _ decision: RouteDecision) -> Preparation {
+  func prepare(_ query: RouteQuery) -> Preparation {
     func missing(_ reason: Reachability.Reason) -> Preparation {
       .answer(Reachability(status: .unreachable, destination: query.address, reason: reason))
     }

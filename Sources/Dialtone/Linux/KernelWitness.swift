@@ -42,7 +42,7 @@ package final class KernelWitness {
     if change.isInDoubt { network.poll(into: &change) }
     let address = address.unmapped
     var state = Reachability.denied
-    network.answer([RouteQuery(address, configuration)]) { _, answer in state = answer }
+    network.answer([RouteQuery(address, port: configuration.port, configuration)]) { _, answer in state = answer }
     let snapshots = list(.getLink) { LinkMessage($0, in: $1) }.filter(\.isSnapshot)
     let messages = Dictionary(snapshots.map { ($0.index, $0) }, uniquingKeysWith: { $1 })
     let links = network.tables.links.all.filter { !$0.flags.contains(.loopback) }.map { facts($0, messages[$0.index]) }
@@ -200,27 +200,34 @@ package final class KernelWitness {
     var search = RouteSearch(address)
     var nexthops: [RouteNexthop] = []
     var count = 0
-    let isRead = dump(
-      .getRoute, family: address.family, table: table,
-      begin: {
-        search = RouteSearch(address)
-        count = 0
-      },
-      { message, bytes in
-        count += 1
-        var new: [RouteNexthop] = []
-        // Kernels that do not check strictly list all tables.
-        guard let route = RouteMessage(message, in: bytes, nexthops: &new), route.table == table else { return }
-        // For one interface, routes over others do not count (fib_lookup_good_nhc, find_match of net/ipv6/route.c).
-        if let output, route.type == .unicast, route.covers(address),
-          !hops(route, new).contains(where: { $0.interfaceIndex == output.index })
-        {
-          return
-        }
-        if search.add(route) { nexthops = new }
-      })
-    // A table that does not exist has no route (ENOENT).
-    if !isRead || count > Self.routeLimit { return (count == 0 ? .none : .unknown, []) }
+    do throws(NetlinkError) {
+      _ = try client.list(
+        .getRoute, family: address.family, table: table,
+        begin: {
+          search = RouteSearch(address)
+          count = 0
+        },
+        { message, bytes in
+          var nexthops: [RouteNexthop] = []
+          return RouteMessage(message, in: bytes, nexthops: &nexthops).map { (route: $0, nexthops: nexthops) }
+        },
+        { new in
+          count += 1
+          // Kernels that do not check strictly list all tables.
+          if new.route.table != table { return }
+          // For one interface, routes over others do not count (fib_lookup_good_nhc, find_match of net/ipv6/route.c).
+          if let output, new.route.type == .unicast, new.route.covers(address),
+            !hops(new.route, new.nexthops).contains(where: { $0.interfaceIndex == output.index })
+          {
+            return
+          }
+          if search.add(new.route) { nexthops = new.nexthops }
+        })
+    } catch {
+      // A table that does not exist has no route (ENOENT).
+      return (count == 0 ? .none : .unknown, [])
+    }
+    if count > Self.routeLimit { return (.unknown, []) }
     return (search.best.map(RuleWalk.Lookup.route) ?? .none, nexthops)
   }
 
@@ -301,37 +308,12 @@ package final class KernelWitness {
     _ read: (NetlinkMessage, RawSpan) -> Value?
   ) -> [Value] {
     var values: [Value] = []
-    dump(type, family: family, begin: { values = [] }) { message, bytes in
-      if let value = read(message, bytes) { values.append(value) }
+    do throws(NetlinkError) {
+      _ = try client.list(type, family: family, begin: { values = [] }, read) { values.append($0) }
+    } catch {
+      // As above.
     }
     return values
-  }
-
-  /// Reads everything of one type. Returns whether the kernel told all of it.
-  @discardableResult
-  private func dump(
-    _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, begin: () -> Void,
-    _ body: (NetlinkMessage, RawSpan) -> Void
-  ) -> Bool {
-    do throws(NetlinkError) {
-      _ = try client.dump(type, family: family, table: table) { step, bytes in
-        switch step {
-        case .began: begin()
-        case .message(let message): body(message, bytes)
-        }
-      }
-      return true
-    } catch {
-      return false
-    }
-  }
-}
-
-extension RouteQuery {
-  fileprivate init(_ address: IPAddress, _ configuration: ReachabilityConfiguration) {
-    self.init(
-      .address(address), interface: configuration.interface.map { LinkName($0) }, mark: configuration.mark,
-      transport: configuration.transport, port: configuration.port ?? 0)
   }
 }
 

@@ -28,27 +28,13 @@ struct LinkTable: Sendable {
   private var links: [Link] = []
   private var names: [Name] = []
 
-  init() {}
-
   subscript(index: UInt32) -> Link? {
-    let position = position(of: index)
-    return position < links.count && links[position].index == index ? links[position] : nil
+    let (position, isTaken) = links.place(of: index) { $0.index }
+    return isTaken ? links[position] : nil
   }
 
   /// The links in the order of their indices.
   var all: [Link] { links }
-
-  /// The position of the first link whose index is not lower.
-  private func position(of index: UInt32) -> Int {
-    // Links are mostly announced in order: behind all others.
-    guard let last = links.last, last.index >= index else { return links.count }
-    var (low, high) = (0, links.count - 1)
-    while low < high {
-      let middle = (low + high) / 2
-      if links[middle].index < index { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
 
   /// Returns the link of this name, its own or an alternative one. If none has it, the text may be the index of a link.
   func link(named name: LinkName) -> Link? {
@@ -66,11 +52,10 @@ struct LinkTable: Sendable {
   mutating func removeAll() { self = LinkTable() }
 
   mutating func update(_ link: Link) -> Effect {
-    let position = position(of: link.index)
-    var old: Link?
-    if position < links.count, links[position].index == link.index {
-      old = links[position]
-      if old == link { return .nothing }
+    let (position, isTaken) = links.place(of: link.index) { $0.index }
+    let old = isTaken ? links[position] : nil
+    if old == link { return .nothing }
+    if isTaken {
       links[position] = link
     } else if position == links.count {
       // The usual place. `insert` would have the runtime make a type, which a program's first state would wait for.
@@ -92,8 +77,9 @@ struct LinkTable: Sendable {
   }
 
   mutating func remove(_ index: UInt32) -> Effect {
-    guard let old = self[index] else { return .nothing }
-    links.remove(at: position(of: index))
+    let (position, isTaken) = links.place(of: index) { $0.index }
+    if !isTaken { return .nothing }
+    let old = links.remove(at: position)
     forgetNames(of: old)
     return old.isOperating ? .everything : .idle
   }
@@ -111,13 +97,11 @@ struct LinkTable: Sendable {
     }
   }
 
-  // MARK: Looking through links
+  // MARK: Looking through links: `depth` is how many lie above
 
   /// Returns whether packets pass: the link operates, and, if it is made of others, so does one of them. A bridge that
   /// never had a port looks as if it operated.
-  func isOperating(_ link: Link) -> Bool { isOperating(link, depth: 0) }
-
-  private func isOperating(_ link: Link, depth: Int) -> Bool {
+  func isOperating(_ link: Link, depth: Int = 0) -> Bool {
     if !link.isOperating || depth == Self.depthLimit { return link.isOperating }
     if link.structure == .bridge {
       return ports(of: link).contains { isOperating($0, depth: depth + 1) }
@@ -131,9 +115,7 @@ struct LinkTable: Sendable {
 
   /// Returns the kind of the link, or of the active links below: the live ports of a bridge, bond or team, the lower
   /// link of a VLAN or macvlan. If they are of several kinds, or there is none to be seen, the kind is `other`.
-  func kind(of link: Link) -> InterfaceKind { kind(of: link, depth: 0) }
-
-  private func kind(of link: Link, depth: Int) -> InterfaceKind {
+  func kind(of link: Link, depth: Int = 0) -> InterfaceKind {
     if depth == Self.depthLimit { return .other }
     if link.isStacked { return link.lower.flatMap { self[$0] }.map { kind(of: $0, depth: depth + 1) } ?? .other }
     guard link.isMadeOfPorts else { return link.ownKind }
@@ -152,9 +134,7 @@ struct LinkTable: Sendable {
   }
 
   /// Returns the lowest links below it, or the link itself if there is none below.
-  func hardware(of link: Link) -> [Link] { hardware(of: link, depth: 0) }
-
-  private func hardware(of link: Link, depth: Int) -> [Link] {
+  func hardware(of link: Link, depth: Int = 0) -> [Link] {
     if depth == Self.depthLimit { return [] }
     let below: [Link]
     if link.isStacked {

@@ -3,9 +3,6 @@
 
 #if os(Linux)
 extension LinuxNetwork {
-  /// How many destinations are asked for at a time.
-  private static let batchSize = 256
-
   func path(_ configuration: PathConfiguration) -> PathAnswer {
     guard queries != nil, schedule.isReady else {
       pollAgain()
@@ -21,7 +18,7 @@ extension LinuxNetwork {
     let others = assembly.others(takenBy: ways[0], than: links)
     ways += self.ways(over: others.map(\.index), mark: configuration.mark)
     links += others
-    let bound = zip(links, ways.dropFirst()).map { NetworkPathAssembly.Ways($0, $1) }
+    let bound = zip(links, ways.dropFirst()).map { NetworkPathAssembly.Ways(link: $0, ways: $1) }
 
     var serverStates: [Reachability] = []
     // The system's resolver knows nothing of our mark, and asks by UDP first (RFC 7766, 5).
@@ -34,25 +31,19 @@ extension LinuxNetwork {
 
   /// Returns the ways to the Internet over each of the outputs, by IPv4 and by IPv6. An output of `nil` is any link.
   private func ways(over outputs: [UInt32?], mark: UInt32) -> [[NetworkPathAssembly.Way]] {
-    let targets = [IPAddress.Family.ipv4, .ipv6].map(TargetRecord.rootServer)
-    var ways: [[NetworkPathAssembly.Way]] = []
-    for start in stride(from: 0, to: outputs.count, by: Self.batchSize / targets.count) {
-      let batch = outputs[start..<min(start + Self.batchSize / targets.count, outputs.count)]
-      var found: [ConnectLookup] = []
-      for output in batch {
-        for target in targets {
-          let destination = KernelQueries.Destination(
-            address: target.bits, source: nil, output: output, mark: mark, transport: .tcp, port: 0)
-          found.append(ConnectLookup(target, destination, number: found.count))
-        }
-      }
-      lookUp(&found, decision)
-      found.sort { $0.number < $1.number }
-      ways += stride(from: 0, to: found.count, by: targets.count).map { first in
-        found[first..<first + targets.count].map { NetworkPathAssembly.Way($0.state, metric: $0.metric) }
+    var found: [ConnectLookup] = []
+    for output in outputs {
+      for target in [IPAddress.rootServer(.ipv4), .rootServer(.ipv6)] {
+        let destination = KernelQueries.Destination(
+          address: target.bits, source: nil, output: output, mark: mark, transport: .tcp, port: 0)
+        found.append(ConnectLookup(target, destination, number: found.count))
       }
     }
-    return ways
+    lookUp(&found)
+    found.sort { $0.number < $1.number }
+    return stride(from: 0, to: found.count, by: 2).map { first in
+      found[first...first + 1].map { NetworkPathAssembly.Way($0.state, metric: $0.metric) }
+    }
   }
 }
 #endif

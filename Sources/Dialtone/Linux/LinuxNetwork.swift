@@ -30,6 +30,7 @@ final class LinuxNetwork: NetworkSource {
   private(set) var nameConfiguration: NameConfiguration
 
   let tables = KernelTables()
+  var decision: RouteDecision { tables.decision }
   private let lookups: RouteLookups
   /// An empty array that keeps its memory from one batch of queries to the next.
   private var spareLookups: [ConnectLookup] = []
@@ -51,7 +52,7 @@ final class LinuxNetwork: NetworkSource {
   /// How many destinations the kernel was asked about; each is a pair of queries.
   var queryCount: Int { queries?.destinationCount ?? 0 }
   /// How often the links were searched for the reason why there is no route.
-  var searchCount: Int { tables.searches.count }
+  var searchCount: Int { decision.searches.count }
   /// How many datagrams of other processes were dropped.
   var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 
@@ -97,7 +98,7 @@ final class LinuxNetwork: NetworkSource {
     if !(suspension?.isOpen ?? false) { suspension = SuspensionDetector(suspended: suspended) }
     if !(radios?.isOpen ?? false) {
       radios = RadioSwitches()
-      tables.forgetDecision()
+      decision.isBlocked = { [radios] in radios?.isBlocked($0) ?? false }
     }
     awaitEvents()
     synchronise()
@@ -161,16 +162,16 @@ final class LinuxNetwork: NetworkSource {
       synchronise()
       change.markEverything()
     }
-    if schedule.isInDoubt { change.markInDoubt() }
+    if schedule.isInDoubt { change.isInDoubt = true }
     if change.touchesIPv6Routes { lookups.gateways.routesHaveChanged() }
     func isReady(_ role: Role) -> Bool { ready & role.bit != 0 }
     if isReady(.clock), suspension?.hasResumed() ?? false {
       change.markEverything()
-      change.markNames()
+      change.touchesNames = true
     }
     if isReady(.radios), radios?.read() ?? false {
-      tables.searches.removeAll()
-      change.markIdleLink()
+      decision.searches.removeAll()
+      change.touchesUnreachable = true
     }
     if isReady(.names) { nameConfiguration.eventsAreReady() }
     readNews(into: &change)
@@ -190,14 +191,14 @@ final class LinuxNetwork: NetworkSource {
       if let new = nameConfiguration.replacement() {
         nameConfiguration = new
         awaitEvents()
-        change.markNames()
+        change.touchesNames = true
       }
       nameConfiguration.poll()
     }
     if schedule.isPolled {
       // What could not be registered tells nothing by itself.
-      if suspension?.hasResumed() ?? false { change.markNames() }
-      if radios?.read() ?? false { tables.searches.removeAll() }
+      if suspension?.hasResumed() ?? false { change.touchesNames = true }
+      if radios?.read() ?? false { decision.searches.removeAll() }
     }
     if schedule.isPolled || nameConfiguration.hasToBePolled { pollAgain() }
     change.markEverything()
@@ -205,11 +206,6 @@ final class LinuxNetwork: NetworkSource {
 
   /// Has `poll` called in some seconds, or before.
   func pollAgain() { schedule.poll(from: time.now()) }
-
-  /// The decision by the tables as they are now.
-  var decision: RouteDecision {
-    tables.knownDecision ?? tables.makeDecision { [radios] in radios?.isBlocked($0) ?? false }
-  }
 
   func watch(_ interest: NetworkInterest) {
     announced = interest.destinations?.map(\.bits)
@@ -224,8 +220,8 @@ final class LinuxNetwork: NetworkSource {
   private func readNews(into change: inout NetworkChange) {
     guard let news = nameConfiguration.takeNews() else { return }
     switch news {
-    case .known: change.markNameServers()
-    case .changed: change.markNames()
+    case .known: change.touchesNameServers = true
+    case .changed: change.touchesNames = true
     }
     // By now it is known whether all files can be watched.
     if nameConfiguration.hasToBePolled { pollAgain() }
@@ -237,13 +233,12 @@ final class LinuxNetwork: NetworkSource {
       pollAgain()
       return
     }
-    let decision = decision
     var open = spareLookups
     spareLookups = []
     // Those that the answer to another one may answer, by the position of that one.
     var followers: [(lookup: ConnectLookup, leader: Int)] = []
     for position in asked.indices {
-      switch tables.prepare(asked[position], decision) {
+      switch tables.prepare(asked[position]) {
       case .answer(let answer): receive(position, answer)
       case .ask(let target, let destination):
         let lookup = ConnectLookup(target, destination, number: position)
@@ -255,9 +250,9 @@ final class LinuxNetwork: NetworkSource {
       }
     }
     if !followers.isEmpty { for position in open.indices { open[position].hasFollowers = true } }
-    lookUp(&open, decision)
+    lookUp(&open)
     for position in open.indices { receive(open[position].number, open[position].state) }
-    if !followers.isEmpty { follow(open, followers, asked, decision, receive) }
+    if !followers.isEmpty { follow(open, followers, asked, receive) }
     open.removeAll(keepingCapacity: true)
     spareLookups = open
   }
@@ -265,7 +260,7 @@ final class LinuxNetwork: NetworkSource {
   /// Answers what follows from a lookup that was made, and makes the other lookups.
   private func follow(
     _ leaders: [ConnectLookup], _ followers: [(lookup: ConnectLookup, leader: Int)], _ asked: [RouteQuery],
-    _ decision: RouteDecision, _ receive: (_ position: Int, _ answer: Reachability) -> Void
+    _ receive: (_ position: Int, _ answer: Reachability) -> Void
   ) {
     // The socket may have been given up by now. Then the rest stays denied.
     let rules = queries.map(tables.rules)
@@ -281,21 +276,19 @@ final class LinuxNetwork: NetworkSource {
         rest.append(lookup)
       }
     }
-    lookUp(&rest, decision)
+    lookUp(&rest)
     for lookup in rest { receive(lookup.number, lookup.state) }
   }
 
   /// Makes lookups as connect(2) would now.
-  func lookUp(_ open: inout [ConnectLookup], _ decision: RouteDecision) {
+  func lookUp(_ open: inout [ConnectLookup]) {
     guard let queries, !open.isEmpty else { return }
     lookups.lookUp(&open, decision, tables.rules(queries), queries, events)
-    if open.contains(where: { $0.state.status == .undetermined }) { askAgainLater() }
-  }
-
-  /// A query that failed for lack of memory, or because it is forbidden, is asked again even if nothing changes.
-  private func askAgainLater() {
-    pollAgain()
-    giveUpLostQueries()
+    // A query that failed for lack of memory, or because it is forbidden, is asked again even if nothing changes.
+    if open.contains(where: { $0.state.status == .undetermined }) {
+      pollAgain()
+      giveUpLostQueries()
+    }
   }
 
   // MARK: Events
@@ -329,7 +322,7 @@ final class LinuxNetwork: NetworkSource {
     case .empty: return isUnderstood
     case .incomplete: return false
     case .moreWaits:
-      change.markUnfinished()
+      change.isUnfinished = true
       if events.wasIncomplete { schedule.announcementsWillBeLost(at: time.now()) }
       return isUnderstood
     case .unreadable:

@@ -24,11 +24,6 @@ struct NetworkPathAssembly {
     let link: Link
     let ways: [Way]
 
-    init(_ link: Link, _ ways: [Way]) {
-      self.link = link
-      self.ways = ways
-    }
-
     fileprivate var reachable: [Way] { ways.filter(\.state.isReachable) }
     fileprivate var metric: UInt32 { reachable.map(\.metric).min() ?? .max }
   }
@@ -133,7 +128,8 @@ struct NetworkPathAssembly {
           && !known.reachable.contains { $0.family == way.family }
       }
       if missing.isEmpty { return known }
-      return Ways(known.link, known.ways.filter { way in !missing.contains { $0.family == way.family } } + missing)
+      let others = known.ways.filter { way in !missing.contains { $0.family == way.family } }
+      return Ways(link: known.link, ways: others + missing)
     }
   }
 

@@ -23,8 +23,6 @@ struct RadioTable: Sendable {
 
   private var switches: [UInt32: Switch] = [:]
 
-  init() {}
-
   /// Takes in an event.
   ///
   /// - Parameters:

@@ -42,8 +42,6 @@ struct ReadingSchedule {
   /// How often the tables were read anew because announcements were lost.
   private(set) var rereadCount = 0
 
-  init() {}
-
   /// Whether announcements were lost, and the tables not read anew since.
   var isInDoubt: Bool { lossDeadline != nil }
 

@@ -5,30 +5,27 @@ internal import CDialtoneSystem
 
 /// Decides by the kernel's replies and the state of the links whether a packet can leave, and why not. Pure.
 ///
-/// An object, since one serves many answers, and none of them copies it.
+/// An object that holds the tables, so that no answer copies them.
 ///
 /// <doc:HowReachabilityIsDecided> says the same in words. The errors of route queries mean: ENETUNREACH no route,
 /// EHOSTUNREACH a route of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c,
 /// fib_props).
 final class RouteDecision {
-  let links: LinkTable
-  let addresses: AddressTable
+  /// All links.
+  var links: LinkTable { didSet { searches.removeAll() } }
+  /// Their addresses.
+  var addresses: AddressTable { didSet { searches.removeAll() } }
   /// Returns whether the radio of a link with no link below it is blocked.
-  let isBlocked: (Link) -> Bool
-  private let searches: ReasonSearches
+  var isBlocked: (Link) -> Bool
+  /// The results of earlier searches in these tables.
+  let searches = ReasonSearches()
 
-  /// - Parameters:
-  ///   - links: All links.
-  ///   - addresses: Their addresses.
-  ///   - searches: The results of earlier searches in these tables.
-  ///   - isBlocked: Returns whether the radio of a link with no link below it is blocked.
   init(
-    links: LinkTable, addresses: AddressTable, searches: ReasonSearches = ReasonSearches(),
+    links: LinkTable = LinkTable(), addresses: AddressTable = AddressTable(),
     isBlocked: @escaping (Link) -> Bool = { _ in false }
   ) {
     self.links = links
     self.addresses = addresses
-    self.searches = searches
     self.isBlocked = isBlocked
   }
 
@@ -296,8 +293,6 @@ final class ReasonSearches {
   private var found: [Found] = []
   /// How many searches were made.
   private(set) var count = 0
-
-  init() {}
 
   func removeAll() {
     general = nil

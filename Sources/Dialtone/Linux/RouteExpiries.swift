@@ -27,8 +27,6 @@ struct RouteExpiries {
   /// When the next of them has ended, in nanoseconds of the clock of `note`.
   private(set) var next: Int64?
 
-  init() {}
-
   var count: Int { ending.count }
 
   /// The prefixes of the routes that end.

@@ -20,15 +20,13 @@ final class RouteLookups {
   private let time: TimeSource
   private let probe = ConnectProbe()
   /// When the routes of the answers end.
-  private var expiries = RouteExpiries() { didSet { nextExpiry = expiries.next } }
-  private var nextExpiry: Int64?
+  private var expiries = RouteExpiries()
   /// When to ask once more about IPv6 routes that were announced.
-  private var confirmations = RouteExpiries() { didSet { nextConfirmation = confirmations.next } }
-  private var nextConfirmation: Int64?
+  private var confirmations = RouteExpiries()
 
   /// When to ask again for what ``passDeadlines(_:_:now:)`` returns then; `nil` if there is nothing.
   var deadline: Int64? {
-    let next = min(gateways.nextLook ?? .max, nextExpiry ?? .max, nextConfirmation ?? .max)
+    let next = min(gateways.nextLook ?? .max, expiries.next ?? .max, confirmations.next ?? .max)
     return next == .max ? nil : next
   }
 
@@ -55,9 +53,7 @@ final class RouteLookups {
   /// Returns the prefixes whose routes have ended by `now`, are chosen anew because of a gateway, or were announced a
   /// moment ago.
   func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [NetworkChange.Prefix] {
-    var prefixes: [NetworkChange.Prefix] = []
-    if let nextExpiry, nextExpiry <= now { prefixes = expiries.removeEnded(now: now) }
-    if let nextConfirmation, nextConfirmation <= now { prefixes += confirmations.removeEnded(now: now) }
+    var prefixes = expiries.removeEnded(now: now) + confirmations.removeEnded(now: now)
     if let queries, let events, gateways.look(queries, events, now: now) { prefixes.append(GatewayWatch.touched) }
     return prefixes
   }
@@ -76,7 +72,9 @@ final class RouteLookups {
         if case .route(let route) = asked[position].replies.match { expiries.note(route, now: time.now()) }
       }
       if let events, asked.indices.contains(where: { asked[$0].replies.mayHaveIPv6Gateway }) {
-        noteGateways(asked.map(\.replies), queries, events)
+        let now = time.now()
+        let areAllToBeAsked = gateways.note(asked.map(\.replies), queries, events, now: now)
+        if areAllToBeAsked { expiries.askAgain(GatewayWatch.touched, at: now) }
       }
       var rest = 0
       for position in 0..<open where lookups[position].take(asked[position].replies, decision, rules, probe) {
@@ -85,13 +83,6 @@ final class RouteLookups {
       }
       open = rest
     }
-  }
-
-  private func noteGateways(
-    _ replies: [RouteReplies], _ queries: KernelQueries, _ events: KernelEvents
-  ) {
-    let now = time.now()
-    if gateways.note(replies, queries, events, now: now) { expiries.askAgain(GatewayWatch.touched, at: now) }
   }
 }
 #endif

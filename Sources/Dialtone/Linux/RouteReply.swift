@@ -23,12 +23,6 @@ struct RouteReplies: Equatable, Sendable {
   /// (`nexthop_compat_mode` 0).
   var severalHops: [RouteNexthop] = []
 
-  init(match: RouteReply = .lost, plain: RouteReply = .lost, severalHops: [RouteNexthop] = []) {
-    self.match = match
-    self.plain = plain
-    self.severalHops = severalHops
-  }
-
   /// Whether it is the route that has the source: it names one, or makes a network this machine's.
   var namesSource: Bool {
     guard case .route(let route) = match else { return false }

@@ -74,7 +74,8 @@ public final class PathGate: Sendable {
 
   private struct State {
     var entries: [ReachabilityTarget: Entry] = [:]
-    var waits: [UInt64: Task<Reachability, any Error>] = [:]
+    /// What ends each wait.
+    var waits: [UInt64: @Sendable () -> Void] = [:]
     var nextWait: UInt64 = 0
     var isClosed = false
     var isPurging = false
@@ -112,7 +113,7 @@ public final class PathGate: Sendable {
       state.entries = [:]
       return Array(state.waits.values)
     }
-    for wait in waits { wait.cancel() }
+    for end in waits { end() }
   }
 
   /// Waits until packets for `target` can leave; returns at once if they can.
@@ -159,28 +160,21 @@ public final class PathGate: Sendable {
     for monitor: ReachabilityMonitor, _ target: ReachabilityTarget, timeout: Duration?, since start: Int64,
     isSpread: Bool
   ) async throws -> Reachability {
-    let failsFast = policy.failsFast
-    let left = timeout.map { $0 - waited(since: start) }
-    let task = Task {
-      try await monitor.wait("reachable", timeout: left) {
-        $0.isReachable || $0.isDenied || failsFast && $0.reason?.needsIntervention == true
-      }
+    let (number, arrival) = state.withLock { state in
+      state.nextWait += 1
+      let arrival = state.entries[target]?.arrivals ?? 0
+      state.entries[target]?.waiters += 1
+      state.entries[target]?.arrivals += 1
+      return (state.nextWait, arrival)
     }
-    let (number, arrival) = try admit(task, target)
     defer { state.withLock { $0.waits[number] = nil } }
     do {
-      let (end, place) = try await value(of: task, target, arrival)
+      let left = timeout.map { $0 - waited(since: start) }
+      let (end, place) = try await path(to: target, monitor, timeout: left, number, arrival)
       guard isSpread, place > 0, policy.spread > .zero, passes(end) else { return end }
       let pause = policy.spread * place
       let rest = timeout.map { min(pause, max($0 - waited(since: start), .zero)) } ?? pause
-      let turn = Task { try await self.turn(monitor, in: rest) }
-      // The gate may have been closed in between.
-      let isOpen = state.withLock { state in
-        state.waits[number] = turn
-        return !state.isClosed
-      }
-      if !isOpen { turn.cancel() }
-      return try await value(of: turn)
+      return try await turn(monitor, in: rest, number)
     } catch {
       if Task.isCancelled { throw CancellationError() }
       let isClosed = state.withLock { $0.isClosed }
@@ -192,30 +186,33 @@ public final class PathGate: Sendable {
   }
 
   /// The state that ended a wait, and the place among those who waited, from 0 to 1.
-  private func value(
-    of task: Task<Reachability, any Error>, _ target: ReachabilityTarget, _ arrival: Int
+  private func path(
+    to target: ReachabilityTarget, _ monitor: ReachabilityMonitor, timeout: Duration?, _ number: UInt64, _ arrival: Int
   ) async throws -> (Reachability, Double) {
     defer { leave(target) }
-    let end = try await value(of: task)
+    let end = try await monitor.wait("reachable", timeout: timeout, begun: { note($0, of: number) }) {
+      passes($0) || policy.failsFast && $0.reason?.needsIntervention == true
+    }
     let all = state.withLock { $0.entries[target]?.arrivals ?? 1 }
     return (end, Double(arrival) / Double(max(all, 1)))
   }
 
-  private func value(of task: Task<Reachability, any Error>) async throws -> Reachability {
-    try await withTaskCancellationHandler {
-      try await task.value
-    } onCancel: {
-      task.cancel()
+  /// Keeps those that waited together apart, by the clock of the environment. Returns the state at the end.
+  private func turn(_ monitor: ReachabilityMonitor, in time: Duration, _ number: UInt64) async throws -> Reachability {
+    do {
+      return try await monitor.wait("its turn", timeout: time, begun: { note($0, of: number) }) { _ in false }
+    } catch let error as ReachabilityError where error.code == .timedOut && !state.withLock({ $0.isClosed }) {
+      return monitor.current
     }
   }
 
-  /// Keeps those that waited together apart, by the clock of the environment. Returns the state at the end.
-  private func turn(_ monitor: ReachabilityMonitor, in time: Duration) async throws -> Reachability {
-    do {
-      return try await monitor.wait("its turn", timeout: time) { _ in false }
-    } catch let error as ReachabilityError where error.code == .timedOut {
-      return monitor.current
+  /// Notes what ends a wait. If the gate is closed, the wait ends at once.
+  private func note(_ end: @escaping @Sendable () -> Void, of number: UInt64) {
+    let isClosed = state.withLock { state in
+      state.waits[number] = end
+      return state.isClosed
     }
+    if isClosed { end() }
   }
 
   /// The monitor that waiters for `target` share.
@@ -232,25 +229,6 @@ public final class PathGate: Sendable {
     if purges { purgeLater() }
     guard let monitor else { throw Unavailable(cause: .closed, target: target, reason: nil, waited: .zero) }
     return monitor
-  }
-
-  private func admit(
-    _ task: Task<Reachability, any Error>, _ target: ReachabilityTarget
-  ) throws(Unavailable) -> (number: UInt64, arrival: Int) {
-    let admitted = state.withLock { state -> (UInt64, Int)? in
-      if state.isClosed { return nil }
-      state.nextWait += 1
-      state.waits[state.nextWait] = task
-      let arrival = state.entries[target]?.arrivals ?? 0
-      state.entries[target]?.waiters += 1
-      state.entries[target]?.arrivals += 1
-      return (state.nextWait, arrival)
-    }
-    guard let admitted else {
-      task.cancel()
-      throw Unavailable(cause: .closed, target: target, reason: nil, waited: .zero)
-    }
-    return admitted
   }
 
   private func leave(_ target: ReachabilityTarget) {

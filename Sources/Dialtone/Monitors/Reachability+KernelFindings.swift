@@ -40,10 +40,10 @@ extension ReachabilityTarget {
   package func explainedAddresses(_ configuration: ReachabilityConfiguration) -> [IPAddress] {
     let families = configuration.family.map { [$0] } ?? [IPAddress.Family.ipv4, .ipv6]
     switch storage {
-    case .internet: return families.map(TargetRecord.rootServer)
+    case .internet: return families.map(IPAddress.rootServer)
     case .address(let address), .pair(_, let address):
       let address = address.unmapped
-      return [address.isUnspecified ? TargetRecord.rootServer(address.family) : address]
+      return [address.isUnspecified ? IPAddress.rootServer(address.family) : address]
     case .localNetwork, .host: return []
     }
   }

@@ -98,10 +98,12 @@ extension ReachabilityMonitor {
     updates.feed.once({ requirement.isMet(by: $0) }) { _ in await action() }
   }
 
-  /// Waits for a state that meets the condition. `goal` says in a word what the wait is for.
+  /// Waits for a state that meets the condition. `goal` says in a word what the wait is for. `begun` gets what ends the
+  /// wait as its timeout would.
   func wait(
-    _ goal: String, timeout: Duration?, until isMet: (Reachability) -> Bool
+    _ goal: String, timeout: Duration?, begun: (_ end: @escaping @Sendable () -> Void) -> Void = { _ in },
+    until isMet: (Reachability) -> Bool
   ) async throws -> Reachability {
-    try await updates.feed.wait(until: isMet, timeout: timeout, goal: "\(target) was not \(goal)")
+    try await updates.feed.wait(until: isMet, timeout: timeout, goal: "\(target) was not \(goal)", begun: begun)
   }
 }

@@ -109,14 +109,17 @@ package struct StateFeed<State: DeterminableState>: Sendable {
 
   // MARK: Once
 
-  /// Waits for a state that meets the condition. `goal` says what the wait is for, in the words of an error.
+  /// Waits for a state that meets the condition. `goal` says what the wait is for, in the words of an error. `begun`
+  /// gets what ends the wait as its timeout would.
   package func wait(
-    until isMet: (State) -> Bool, timeout: Duration?, goal: @autoclosure () -> String
+    until isMet: (State) -> Bool, timeout: Duration?, goal: @autoclosure () -> String,
+    begun: (_ end: @escaping @Sendable () -> Void) -> Void = { _ in }
   ) async throws -> State {
     try Task.checkCancellation()
     let subscription = Subscription(cell, options)
     cell.add(subscription)
     defer { subscription.cancel() }
+    begun { subscription.cancel() }
     // Without time to wait, or a timer to end the wait, only the present state counts.
     func present(_ remark: String) throws -> State {
       if let given = cell.next(after: nil, options), isMet(given.state) { return given.state }

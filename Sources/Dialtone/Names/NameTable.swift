@@ -20,8 +20,6 @@ struct NameTable<User: AnyObject> {
   private let lookUp: (NameQuestion, _ serial: UInt64) -> NameLookupPool.Ticket
   private var records: [NameQuestion: Record] = [:]
   private var timers = TimerQueue<Deadline>()
-  /// The number of timers of names without users.
-  private var forgottenTimers = 0
   private var areSomeStale = false
   private var serial: UInt64 = 0
 
@@ -58,11 +56,7 @@ struct NameTable<User: AnyObject> {
     name.refresh = nil
     name.abandon()
     // Its next lookup, and the deadline of its first.
-    forgottenTimers += 2
-    if forgottenTimers <= 64 || forgottenTimers * 2 <= timers.count { return }
-    forgottenTimers = 0
-    let records = records
-    timers.removeAll { deadline in
+    timers.forget(2) { [records] deadline in
       switch deadline {
       case .lookUp(let name), .overdue(let name): records[name.question] !== name
       }

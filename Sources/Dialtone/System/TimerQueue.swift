@@ -10,6 +10,7 @@ struct TimerQueue<Event> {
   }
 
   private var heap: [Entry] = []
+  private var forgottenCount = 0
 
   var count: Int { heap.count }
 
@@ -37,6 +38,15 @@ struct TimerQueue<Event> {
       siftDown()
     }
     return first.event
+  }
+
+  /// Notes that so many more events are of no use any more. Those are removed once they are the majority: each costs
+  /// little.
+  mutating func forget(_ newCount: Int = 1, where isUnwanted: (Event) -> Bool) {
+    forgottenCount += newCount
+    if forgottenCount <= 64 || forgottenCount * 2 <= count { return }
+    forgottenCount = 0
+    removeAll(where: isUnwanted)
   }
 
   /// Removes the events that are no longer wanted.

@@ -36,7 +36,7 @@ public struct ReachabilityText: Hashable, Sendable {
 extension ReachabilityText {
   /// Every text, in a fixed order: what a translator has to translate.
   public static let all: [ReachabilityText] =
-    [Reachability.Status.undetermined, .unreachable, .requiresConnection, .reachable].map(status)
+    Reachability.Status.allCases.map(status)
     + Reachability.Reason.all.map(reason) + InterfaceKind.all.map(kind) + [interface]
     + [stateAlone, stateOverInterface, stateForReason, stateOverInterfaceForReason]
     + [flagsUnreachable, flagsReachable, flagsReachableCellular, flagsReachableLocalAddress]
@@ -47,10 +47,10 @@ extension ReachabilityText {
     + [pathNextInterface, pathExpensive, pathConstrained]
 
   /// A status, such as "requires a connection".
-  static func status(_ status: Reachability.Status) -> ReachabilityText {
-    let identifier = status.identifier
-    return Self(
-      "status.\(identifier)", status == .requiresConnection ? "requires a connection" : identifier)
+  static func status(_ status: Reachability.Status) -> ReachabilityText { Self("status", ofStatus: status.identifier) }
+
+  private init(_ group: String, ofStatus identifier: String) {
+    self.init("\(group).\(identifier)", identifier == "requires-connection" ? "requires a connection" : identifier)
   }
 
   /// A reason, such as "no route to the destination".
@@ -85,9 +85,7 @@ extension ReachabilityText {
 
   /// A path's status, such as "satisfied".
   static func pathStatus(_ status: NetworkPath.Status) -> ReachabilityText {
-    let identifier = status.identifier
-    return Self(
-      "path-status.\(identifier)", status == .requiresConnection ? "requires a connection" : identifier)
+    Self("path-status", ofStatus: status.identifier)
   }
 
   static let pathAlone = Self("path", "{status}")

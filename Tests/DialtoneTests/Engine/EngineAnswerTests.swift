@@ -59,7 +59,7 @@ struct EngineAnswerTests {
   }
 
   @Test func doubtIsEndedAtOnce() {
-    source.events = [{ $0.markInDoubt() }]
+    source.events = [{ $0.isInDoubt = true }]
     #expect(answer(.address(address)).isTurnDue)
     #expect(source.calls == [.ask([address]), .catchUp, .poll, .ask([address]), .catchUp])
   }
@@ -134,7 +134,7 @@ struct EngineAnswerTests {
     lab.pass(1)
     #expect(recent() == nil)
     // While they are looked up once more, and once that has found nothing.
-    source.events = [{ $0.markNames() }]
+    source.events = [{ $0.touchesNames = true }]
     lab.turn()
     #expect(recent() == nil)
     lab.turn(lab.lookups.answer(.addresses([other])))
@@ -146,7 +146,7 @@ struct EngineAnswerTests {
   @Test func addressesAreNotRecentIfSomethingHasChanged() throws {
     lab.watch(try host)
     lab.turn(lab.lookups.answer(.addresses([address])))
-    source.events = [{ $0.markNames() }]
+    source.events = [{ $0.touchesNames = true }]
     lab.turn()
     // It is put off: a name is looked up at most once a second.
     #expect(lab.lookups.names.count == 1)

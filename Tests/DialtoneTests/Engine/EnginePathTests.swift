@@ -59,7 +59,7 @@ struct EnginePathTests {
     #expect(!cell.current.isKnown)
     // It is not satisfied: an idle link may be the reason.
     source.calls = []
-    source.events = [{ $0.markIdleLink() }]
+    source.events = [{ $0.touchesUnreachable = true }]
     source.path = PathAnswer(NetworkPath(.satisfied))
     lab.turn()
     #expect(isSatisfied(cell) && source.count(.path) == 1)
@@ -71,9 +71,10 @@ struct EnginePathTests {
     let marks: [(mark: TurnSource.Mark, asked: [IPAddress], paths: Int)] = [
       ({ $0.markRoute(.init(ip("2001:db8::").bits, length: 32)) }, [address], 0),
       ({ $0.markRoute(.init(ip("0.0.0.0").bits, length: 0)) }, [roots[0]], 1),
-      ({ $0.markRoute(.init(ip("::").bits, length: 0)) }, [roots[1], address], 1), ({ $0.markIdleLink() }, [], 0),
-      ({ $0.markNameServers() }, [], 1), ({ $0.markNames() }, [], 1),
-      ({ $0.markEverything() }, [roots[0], roots[1], address], 1), ({ $0.markUnfinished() }, [], 0),
+      ({ $0.markRoute(.init(ip("::").bits, length: 0)) }, [roots[1], address], 1),
+      ({ $0.touchesUnreachable = true }, [], 0),
+      ({ $0.touchesNameServers = true }, [], 1), ({ $0.touchesNames = true }, [], 1),
+      ({ $0.markEverything() }, [roots[0], roots[1], address], 1), ({ $0.isUnfinished = true }, [], 0),
     ]
     for (number, row) in marks.enumerated() {
       source.calls = []
@@ -141,7 +142,7 @@ struct EnginePathTests {
     source.nextPoll = 70 * Self.millisecond
     lab.change()
     #expect(lab.state.deadline == 50 * Self.millisecond)
-    source.standing = { $0.markInDoubt() }
+    source.standing = { $0.isInDoubt = true }
     lab.turn()
     #expect(lab.state.deadline == 70 * Self.millisecond)
   }
@@ -151,7 +152,7 @@ struct EnginePathTests {
     lab.pass(TurnLab.second)
     source.onPath = { [source] in
       // Of no query: only the path depends on it.
-      if source.count(.path) == 1 { source.events = [{ $0.markNames() }] }
+      if source.count(.path) == 1 { source.events = [{ $0.touchesNames = true }] }
     }
     let outcome = lab.change()
     #expect(source.count(.path) == 2 && outcome.paths.count == 1 && !outcome.isUnfinished && !isSatisfied(cell))
@@ -160,7 +161,7 @@ struct EnginePathTests {
   @Test func whatIsReadBehindTheSecondAnswerIsForTheNextTurn() {
     _ = watchLarge()
     lab.pass(TurnLab.second)
-    source.onPath = { [source] in source.events = [{ $0.markNames() }] }
+    source.onPath = { [source] in source.events = [{ $0.touchesNames = true }] }
     let outcome = lab.change()
     #expect(source.count(.path) == 2 && outcome.isUnfinished)
     #expect(lab.state.deadline == TurnLab.second + 50 * Self.millisecond)
@@ -177,7 +178,7 @@ struct EnginePathTests {
   @Test func aLargePathThatWasFoundInDoubtIsNotTold() {
     let cell = watchLarge()
     lab.pass(TurnLab.second)
-    source.onPath = { [source] in source.standing = { $0.markInDoubt() } }
+    source.onPath = { [source] in source.standing = { $0.isInDoubt = true } }
     #expect(lab.change().paths.isEmpty && isSatisfied(cell))
     source.onPath = {}
     source.standing = { _ in }

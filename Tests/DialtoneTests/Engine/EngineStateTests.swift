@@ -55,7 +55,7 @@ struct EngineStateTests {
     source.path = PathAnswer(NetworkPath(.unsatisfied, reason: .prohibited))
     source.onPath = { [source] in
       var lost = NetworkChange()
-      lost.markInDoubt()
+      lost.isInDoubt = true
       source.changes = [lost]
     }
     _ = state.turn([])

@@ -170,7 +170,7 @@ struct EngineTargetTests {
     let cell = lab.watch(try host)
     lab.turn(lab.lookups.answer(.addresses([first])))
     lab.pass(2 * TurnLab.second)
-    source.events = [{ $0.markNames() }]
+    source.events = [{ $0.touchesNames = true }]
     lab.turn()
     #expect(lab.lookups.names.count == 2)
     source.answers[second] = .lost(.prohibited)
@@ -192,7 +192,7 @@ struct EngineTargetTests {
 
   @Test func aNameIsLookedUpEvenInDoubt() throws {
     source.nextPoll = 100
-    source.standing = { $0.markInDoubt() }
+    source.standing = { $0.isInDoubt = true }
     lab.watch(try host)
     #expect(lab.lookups.names == [Self.name] && source.asked.isEmpty)
   }
@@ -236,7 +236,7 @@ struct EngineTargetTests {
     #expect(cell.current.isUnreachable(.blackhole))
     #expect(Set(asked()) == [Self.literal, Self.wellKnown, roots[1]])
     lab.pass(2 * TurnLab.second)
-    source.events = [{ $0.markNames() }]
+    source.events = [{ $0.touchesNames = true }]
     lab.turn()
     lab.turn(lab.lookups.answer(.addresses([ip("2001:db8:64::192.0.0.170")])))
     #expect(cell.current.isReachable)

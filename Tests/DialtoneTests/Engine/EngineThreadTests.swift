@@ -234,7 +234,7 @@ private final class HastySource: NetworkSource, Sendable {
   func drain(into change: inout NetworkChange) {
     if unfinished.value == 0 { return }
     unfinished.add(-1)
-    change.markUnfinished()
+    change.isUnfinished = true
   }
 
   func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {}

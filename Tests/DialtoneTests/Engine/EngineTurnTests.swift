@@ -61,7 +61,7 @@ struct EngineTurnTests {
 
   @Test func whatTheSourceHasNotReadIsReadInTheNextTurn() {
     lab.watch(.address(address))
-    source.events = [{ $0.markUnfinished() }]
+    source.events = [{ $0.isUnfinished = true }]
     #expect(lab.turn().isUnfinished)
     #expect(!lab.turn().isUnfinished)
   }
@@ -91,7 +91,7 @@ struct EngineTurnTests {
     source.answers[address] = .lost()
     source.nextPoll = 1_000
     #expect(lab.state.nextDecision == nil)
-    source.standing = { $0.markInDoubt() }
+    source.standing = { $0.isInDoubt = true }
     source.events = [{ $0.markEverything() }]
     // No poll can end it yet: the number of turns does not count.
     for _ in 0..<20 { lab.turn() }
@@ -107,7 +107,7 @@ struct EngineTurnTests {
     let cell = lab.watch(.address(address))
     for answer in [Reachability.lost(.noCarrier), .lost(.prohibited)] {
       source.nextPoll = .min
-      source.standing = { $0.markInDoubt() }
+      source.standing = { $0.isInDoubt = true }
       let before = cell.current
       for turn in 0..<8 {
         if turn == 0 { lab.change(address, answer) } else { lab.turn() }
@@ -126,7 +126,7 @@ struct EngineTurnTests {
     let cell = lab.watch(.address(address))
     lab.watch(.address(other))
     source.nextPoll = 1_000
-    source.standing = { $0.markInDoubt() }
+    source.standing = { $0.isInDoubt = true }
     lab.change()
     lab.unwatch([cell])
     source.standing = { _ in }

@@ -14,8 +14,8 @@ struct NetworkChangeTests {
   @Test func eachMarkIsAChange() {
     #expect(NetworkChange().isEmpty)
     let marks: [(inout NetworkChange) -> Void] = [
-      { $0.markEverything() }, { $0.markIdleLink() }, { $0.markRoute(prefix(0)) }, { $0.markNames() },
-      { $0.markNameServers() }, { $0.markUnfinished() }, { $0.markInDoubt() },
+      { $0.markEverything() }, { $0.touchesUnreachable = true }, { $0.markRoute(prefix(0)) },
+      { $0.touchesNames = true }, { $0.touchesNameServers = true }, { $0.isUnfinished = true }, { $0.isInDoubt = true },
     ]
     for (position, mark) in marks.enumerated() {
       var change = NetworkChange()
@@ -42,7 +42,7 @@ struct NetworkChangeTests {
 
   @Test func onlyIPv6RoutesConcernItsGateways() {
     var change = NetworkChange()
-    change.markIdleLink()
+    change.touchesUnreachable = true
     change.markRoute(prefix(1))
     #expect(!change.touchesIPv6Routes)
     change.markRoute(.init(ip("2001:db8::").bits, length: 32))

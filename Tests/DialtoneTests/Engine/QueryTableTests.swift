@@ -28,13 +28,13 @@ struct QueryTableTests {
     source.answers[lost] = Reachability(status: .unreachable, reason: .noRoute)
     _ = table.attach(queries([fine, lost]), to: user)
     table.ask(source)
-    let asked1 = asked(&table) { $0.markIdleLink() }
+    let asked1 = asked(&table) { $0.touchesUnreachable = true }
     #expect(asked1 == [lost])
     // It is reachable by now.
     source.answers[lost] = nil
-    let asked2 = asked(&table) { $0.markIdleLink() }
+    let asked2 = asked(&table) { $0.touchesUnreachable = true }
     #expect(asked2 == [lost])
-    let asked3 = asked(&table) { $0.markIdleLink() }
+    let asked3 = asked(&table) { $0.touchesUnreachable = true }
     #expect(asked3 == [])
     let asked4 = asked(&table) { $0.markEverything() }
     #expect(asked4 == [fine, lost])

@@ -87,7 +87,7 @@ struct NowTests {
   @Test func goesByTheConfiguration() async throws {
     let network = scriptedNetwork()
     network.set(.wifi)
-    network.set(.cellular, for: TargetRecord.rootServer(.ipv6))
+    network.set(.cellular, for: IPAddress.rootServer(.ipv6))
     func now(_ target: ReachabilityTarget, _ change: (inout ReachabilityConfiguration) -> Void) -> Reachability {
       var configuration = ReachabilityConfiguration()
       change(&configuration)

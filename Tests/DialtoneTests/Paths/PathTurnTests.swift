@@ -58,8 +58,9 @@ struct PathTurnTests {
     let rows: [(change: NetworkChange, isTouched: Bool, ifSatisfied: Bool, otherwise: Bool)] = [
       (change { _ in }, false, false, false), (change { $0.markRoute(prefix) }, false, false, false),
       (change { $0.markRoute(prefix) }, true, true, true), (change { $0.markEverything() }, false, true, true),
-      (change { $0.markNames() }, false, true, true), (change { $0.markNameServers() }, false, true, true),
-      (change { $0.markIdleLink() }, false, false, true),
+      (change { $0.touchesNames = true }, false, true, true),
+      (change { $0.touchesNameServers = true }, false, true, true),
+      (change { $0.touchesUnreachable = true }, false, false, true),
     ]
     for row in rows {
       for status in [NetworkPath.Status.satisfied, .unsatisfied] {

@@ -46,7 +46,7 @@ final class DoubtfulNetwork: Sendable {
 
     func drain(into change: inout NetworkChange) {
       base.drain(into: &change)
-      if isInDoubt.value { change.markInDoubt() }
+      if isInDoubt.value { change.isInDoubt = true }
     }
 
     func answer(_ queries: [RouteQuery], _ receive: (_ position: Int, _ answer: Reachability) -> Void) {

@@ -156,7 +156,7 @@ struct NAT64TargetTests {
     let lab = NameLab()
     lab.answer(Self.discovery, .addresses([Self.prefix]))
     lab.set(.unreachable())
-    lab.network.set(.wifi, for: TargetRecord.rootServer(.ipv6))
+    lab.network.set(.wifi, for: IPAddress.rootServer(.ipv6))
     let monitors = (1...20).map { number in
       let address = IPAddress(ipv4: 0xC000_0200 + UInt32(number))
       lab.network.set(.wired, for: ip("64:ff9b::192.0.2.\(number)"))

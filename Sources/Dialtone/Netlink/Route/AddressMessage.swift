@@ -51,11 +51,9 @@ package struct AddressMessage: Hashable, Sendable {
     while let attribute = attributes.next(in: bytes) {
       switch attribute.type {
       case Attribute.address:
-        guard let value = IPAddressBits(bytes, in: attribute.payload, family: self.family) else { return nil }
-        address = value
+        if !address.takeIn(IPAddressBits(bytes, in: attribute.payload, family: self.family)) { return nil }
       case Attribute.local:
-        guard let value = IPAddressBits(bytes, in: attribute.payload, family: self.family) else { return nil }
-        local = value
+        if !local.takeIn(IPAddressBits(bytes, in: attribute.payload, family: self.family)) { return nil }
       case Attribute.flags:
         // Replaces the eight bits of the header, which lack the newer flags.
         guard let value: UInt32 = bytes.integer(in: attribute.payload) else { return nil }

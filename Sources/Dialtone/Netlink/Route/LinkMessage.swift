@@ -88,40 +88,24 @@ package struct LinkMessage: Hashable, Sendable {
   private mutating func read(_ attribute: NetlinkAttribute, in bytes: RawSpan) -> Bool {
     let payload = attribute.payload
     switch attribute.type {
-    case Attribute.address:
-      hardwareAddress = bytes.array(in: payload)
-      return hardwareAddress != nil
-    case Attribute.name:
-      // IFNAMSIZ, linux/if.h.
-      name = bytes.string(in: payload, limit: 16)
-      return name != nil
-    case Attribute.mtu:
-      // Only an explanation reads it, so that one of another size makes no message malformed.
-      mtu = bytes.integer(in: payload)
-      return true
-    case Attribute.link:
-      lower = bytes.integer(in: payload)
-      return lower != nil
-    case Attribute.master:
-      master = bytes.integer(in: payload)
-      return master != nil
+    case Attribute.address: return hardwareAddress.takeIn(bytes.array(in: payload))
+    // IFNAMSIZ, linux/if.h.
+    case Attribute.name: return name.takeIn(bytes.string(in: payload, limit: 16))
+    // Only an explanation reads it, so that one of another size makes no message malformed.
+    case Attribute.mtu: mtu = bytes.integer(in: payload)
+    case Attribute.link: return lower.takeIn(bytes.integer(in: payload))
+    case Attribute.master: return master.takeIn(bytes.integer(in: payload))
     case Attribute.operationalState:
-      operationalState = bytes.integer(in: payload).map(OperationalState.init(rawValue:))
-      return operationalState != nil
-    case Attribute.linkInfo:
-      return readInfo(payload, in: bytes)
+      return operationalState.takeIn(bytes.integer(in: payload).map(OperationalState.init(rawValue:)))
+    case Attribute.linkInfo: return readInfo(payload, in: bytes)
     case Attribute.group:
       guard let value: UInt32 = bytes.integer(in: payload) else { return false }
       group = value
-      return true
-    case Attribute.linkNamespaceID:
-      linkNamespaceID = bytes.integer(in: payload)
-      return linkNamespaceID != nil
-    case Attribute.properties:
-      return readProperties(payload, in: bytes)
-    default:
-      return true
+    case Attribute.linkNamespaceID: return linkNamespaceID.takeIn(bytes.integer(in: payload))
+    case Attribute.properties: return readProperties(payload, in: bytes)
+    default: break
     }
+    return true
   }
 
   private mutating func readProperties(_ range: Range<Int>, in bytes: RawSpan) -> Bool {
@@ -151,8 +135,7 @@ package struct LinkMessage: Hashable, Sendable {
     attributes = NetlinkAttributeCursor(data)
     while let attribute = attributes.next(in: bytes) {
       guard attribute.type == InfoAttribute.bondActiveSlave else { continue }
-      bondActiveSlave = bytes.integer(in: attribute.payload)
-      if bondActiveSlave == nil { return false }
+      if !bondActiveSlave.takeIn(bytes.integer(in: attribute.payload)) { return false }
     }
     return !attributes.isMalformed
   }

@@ -36,8 +36,7 @@ package struct NeighbourMessage: Hashable, Sendable {
     var attributes = NetlinkAttributeCursor(range)
     while let attribute = attributes.next(in: bytes) {
       guard attribute.type == Attribute.destination else { continue }
-      guard let value = IPAddressBits(bytes, in: attribute.payload, family: self.family) else { return nil }
-      address = value
+      if !address.takeIn(IPAddressBits(bytes, in: attribute.payload, family: self.family)) { return nil }
     }
     if attributes.isMalformed { return nil }
   }

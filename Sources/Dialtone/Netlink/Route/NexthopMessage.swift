@@ -69,12 +69,8 @@ package struct NexthopMessage: Hashable, Sendable {
     case Attribute.id:
       guard let value: UInt32 = bytes.integer(in: payload) else { return false }
       id = value
-    case Attribute.outputInterface:
-      outputInterface = bytes.integer(in: payload)
-      return outputInterface != nil
-    case Attribute.gateway:
-      gateway = IPAddressBits(bytes, in: payload)
-      return gateway != nil
+    case Attribute.outputInterface: return outputInterface.takeIn(bytes.integer(in: payload))
+    case Attribute.gateway: return gateway.takeIn(IPAddressBits(bytes, in: payload))
     case Attribute.blackhole:
       isBlackhole = true
     case Attribute.group:

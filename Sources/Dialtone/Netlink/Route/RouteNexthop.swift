@@ -51,11 +51,9 @@ package struct RouteNexthop: Hashable, Sendable, BitwiseCopyable {
     while let attribute = attributes.next(in: bytes) {
       switch attribute.type {
       case RouteMessage.Attribute.gateway:
-        guard let value = IPAddressBits(bytes, in: attribute.payload) else { return nil }
-        gateway = value
+        if !gateway.takeIn(IPAddressBits(bytes, in: attribute.payload)) { return nil }
       case RouteMessage.Attribute.via:
-        guard let value = IPAddressBits(via: attribute.payload, in: bytes) else { return nil }
-        gateway = value
+        if !gateway.takeIn(IPAddressBits(via: attribute.payload, in: bytes)) { return nil }
       default:
         break
       }

@@ -53,6 +53,22 @@ extension NetlinkClient {
       request: { $0.appendDump(type, family: family, table: table, sequence: $1) }, body)
   }
 
+  /// Calls `body` with everything of one type that `read` can read, after `begin` for each attempt, which makes the
+  /// attempt before void. It goes like a dump.
+  ///
+  /// - Returns: Whether the last attempt was not interrupted, so that nothing is missing.
+  mutating func list<Value>(
+    _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil,
+    begin: () -> Void = {}, _ read: (NetlinkMessage, RawSpan) -> Value?, _ body: (Value) -> Void
+  ) throws(NetlinkError) -> Bool {
+    try !dump(type, family: family, table: table) { step, bytes in
+      switch step {
+      case .began: begin()
+      case .message(let message): if let value = read(message, bytes) { body(value) }
+      }
+    }.wasInterrupted
+  }
+
   /// Reads everything that a request of generic netlink lists. It goes like a dump of rtnetlink.
   ///
   /// - Parameters:
@@ -147,6 +163,7 @@ private struct DumpReader {
   var wasInterrupted = false
   var wasFiltered = false
   var loss: NetlinkError.Code?
+  var refusal: (errno: Int32, text: String?)?
 
   /// - Returns: whether anything in the datagram belonged to this dump.
   mutating func read(
@@ -181,13 +198,6 @@ private struct DumpReader {
       throw NetlinkError(.refusedByKernel, errno: refusal.errno, operation: operation, message: refusal.text)
     }
     return isOurs
-  }
-
-  private var refusal: (errno: Int32, text: String?)?
-
-  init(sequence: UInt32, operation: String) {
-    self.sequence = sequence
-    self.operation = operation
   }
 }
 #endif

@@ -6,26 +6,22 @@ import CDialtoneSystem
 #if os(Linux)
 /// Why a netlink operation failed.
 package struct NetlinkError: Error, Hashable, Sendable {
-  package struct Code: RawRepresentable, Hashable, Sendable {
-    package let rawValue: String
-
-    package init(rawValue: String) { self.rawValue = rawValue }
-
+  package enum Code: String, Sendable {
     /// `socket()` failed: no netlink here (seccomp, gVisor), or no descriptor left.
-    static let socketRefused = Self(rawValue: "socketRefused")
-    static let bindRefused = Self(rawValue: "bindRefused")
-    static let membershipRefused = Self(rawValue: "membershipRefused")
-    static let filterRefused = Self(rawValue: "filterRefused")
-    static let sendFailed = Self(rawValue: "sendFailed")
-    static let receiveFailed = Self(rawValue: "receiveFailed")
+    case socketRefused
+    case bindRefused
+    case membershipRefused
+    case filterRefused
+    case sendFailed
+    case receiveFailed
     /// The kernel understood the request, and refused it.
-    static let refusedByKernel = Self(rawValue: "refusedByKernel")
+    case refusedByKernel
     /// The kernel's bytes are not what they should be.
-    package static let malformed = Self(rawValue: "malformed")
+    case malformed
     /// The kernel sent no answer, though it answers before the send returns.
-    static let noAnswer = Self(rawValue: "noAnswer")
+    case noAnswer
     /// Parts of the answer were dropped in every attempt.
-    package static let overrun = Self(rawValue: "overrun")
+    case overrun
   }
 
   package let code: Code

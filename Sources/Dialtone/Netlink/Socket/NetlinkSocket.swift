@@ -192,9 +192,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 }
-#endif
 
-#if os(Linux)
 /// What a netlink socket talks to (linux/netlink.h).
 package struct NetlinkProtocol: RawRepresentable, Hashable, Sendable {
   package let rawValue: Int32
@@ -206,9 +204,7 @@ package struct NetlinkProtocol: RawRepresentable, Hashable, Sendable {
   /// Families numbered when the kernel starts, nl80211 among them.
   package static let generic = Self(rawValue: 16)
 }
-#endif
 
-#if os(Linux)
 /// What one attempt to receive found.
 package enum NetlinkReception: Hashable, Sendable {
   /// A datagram from the kernel, of this many bytes, at the start of the buffer.

@@ -104,23 +104,12 @@ package struct KernelFilter: Hashable, Sendable {
   /// The part for messages about neighbours; it always ends by accepting or dropping.
   private static func neighbours(_ gateways: [Gateway]) -> [BPFInstruction] {
     if gateways.isEmpty || gateways.count > gatewayLimit { return [accept] }
-    var program = [
-      BPFInstruction(.loadByte, Offset.family),
-      BPFInstruction(.jumpIfEqual, UInt32(KernelAddressFamily.ipv6.rawValue), ifTrue: 1),
-      drop,
-      BPFInstruction(.loadIndexImmediate, UInt32(NeighbourMessage.Attribute.destination)),
-      BPFInstruction(.loadImmediate, Offset.attributes),
-      findAttribute,
-      BPFInstruction(.jumpIfEqual, 0, ifFalse: 1),
-      accept,
-      BPFInstruction(.transferToIndex),
-    ]
-    for word in 0..<UInt32(4) {
-      program += [
-        BPFInstruction(.loadWordIndexed, 4 + 4 * word),
-        BPFInstruction(.storeMemory, Memory.address + word),
-      ]
-    }
+    var program =
+      [
+        BPFInstruction(.loadByte, Offset.family),
+        BPFInstruction(.jumpIfEqual, UInt32(KernelAddressFamily.ipv6.rawValue), ifTrue: 1),
+        drop,
+      ] + address(in: NeighbourMessage.Attribute.destination, words: 4)
     for gateway in gateways { program += test(gateway) }
     program.append(drop)
     return program
@@ -162,29 +151,34 @@ package struct KernelFilter: Hashable, Sendable {
     if destinations.isEmpty { return [drop] }
     if destinations.count > exactLimit { return [accept] }
     let words = UInt32(bitWidth / 32)
-    var program = [
-      // A prefix longer than the address is unknown, so it passes.
-      BPFInstruction(.loadMemory, Memory.prefixLength),
-      BPFInstruction(.jumpIfGreater, UInt32(bitWidth), ifFalse: 1),
-      accept,
-      BPFInstruction(.loadIndexImmediate, UInt32(RouteMessage.Attribute.destination)),
+    var program =
+      [
+        // A prefix longer than the address is unknown, so it passes.
+        BPFInstruction(.loadMemory, Memory.prefixLength),
+        BPFInstruction(.jumpIfGreater, UInt32(bitWidth), ifFalse: 1),
+        accept,
+      ] + address(in: RouteMessage.Attribute.destination, words: words)
+    for word in 0..<words { program += mask(ofWord: word) }
+    for destination in destinations { program += test(destination, words: words) }
+    program.append(drop)
+    return program
+  }
+
+  /// M[address…] = the words of the address in an attribute. A message without the attribute passes.
+  private static func address(in attribute: UInt16, words: UInt32) -> [BPFInstruction] {
+    let start = [
+      BPFInstruction(.loadIndexImmediate, UInt32(attribute)),
       BPFInstruction(.loadImmediate, Offset.attributes),
       findAttribute,
       BPFInstruction(.jumpIfEqual, 0, ifFalse: 1),
       accept,
       BPFInstruction(.transferToIndex),
     ]
-    for word in 0..<words {
-      program += [
-        // The address follows the four bytes of the attribute's header.
-        BPFInstruction(.loadWordIndexed, 4 + 4 * word),
-        BPFInstruction(.storeMemory, Memory.address + word),
-      ]
+    return (0..<words).reduce(into: start) { program, word in
+      // The address follows the four bytes of the attribute's header.
+      program.append(BPFInstruction(.loadWordIndexed, 4 + 4 * word))
+      program.append(BPFInstruction(.storeMemory, Memory.address + word))
     }
-    for word in 0..<words { program += mask(ofWord: word) }
-    for destination in destinations { program += test(destination, words: words) }
-    program.append(drop)
-    return program
   }
 
   /// M[mask + word] = the bits of this word that the prefix length covers: all, some or none.
