@@ -174,8 +174,7 @@ struct NameRulesTests {
   /// alone.
   @Test(arguments: [(failing, false), (failing, true), (.silent, false), (.silent, true)] as [(Reply, Bool)])
   func theTypeThatIsLackingIsNamed(reply: Reply, lacksIPv6: Bool) {
-    let six = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 0xA))
-    let other = lacksIPv6 ? Self.known : Reply.answer(.success, [six])
+    let other = lacksIPv6 ? Self.known : Reply.answer(.success, [Self.address6])
     let server = NameFinding.Server(Self.first, ipv4: lacksIPv6 ? other : reply, ipv6: lacksIPv6 ? reply : other)
     let finding = NameFinding(name: "site.example", servers: [server], addresses: other.addresses)
     #expect(
