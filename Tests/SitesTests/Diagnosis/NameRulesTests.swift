@@ -179,7 +179,7 @@ struct NameRulesTests {
     let finding = NameFinding(name: "site.example", servers: [server], addresses: other.addresses)
     #expect(
       NameRules.read(finding).meaning == .name(.foundInPart(server: Self.first, reply, lacksIPv6: lacksIPv6)))
-    let address = lacksIPv6 ? Self.address : six
+    let address = lacksIPv6 ? Self.address : Self.address6
     let accepted = ConnectionFinding(
       address.family, [ConnectionFinding.Attempt(address, port: 443, .accepted(milliseconds: 3))])
     let verdict = DiagnosisVerdict(of: "a", goal: .host, findings: [.name(finding), .connection(accepted)])
