@@ -82,9 +82,9 @@ struct NameInquiry {
           return NameFinding.Unsteady(finding.servers[position].address, failures: failures, tries: replies.count)
         }
       }
-      // What is lost on the way there is what programs wait for.
+      // What is lost on the way there is what programs wait for. Else the server takes so long.
       let losses = rounds.count { $0[position].wasAskedAgain }
-      if losses > 0, isSystemOdd || isLate {
+      if losses > 0, losses < rounds.count, isSystemOdd || isLate {
         return NameFinding.Unsteady(finding.servers[position].address, failures: losses, tries: rounds.count)
       }
     }

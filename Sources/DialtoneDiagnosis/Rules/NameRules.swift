@@ -111,8 +111,8 @@ enum NameRules {
     // Silent servers and types explain by themselves why programs wait.
     let lacking = [found.ipv4, found.ipv6].compactMap(\.self).first { $0.isUseless && $0.addresses.isEmpty }
     let isLate = finding.system == .silent && silent.isEmpty && !found.replies.contains(.silent)
-    // Programs wait longer until they ask again.
-    if found.wasAskedAgain, isLate || finding.system == .failed || found.replies.contains(.silent) {
+    // What was lost for one type may have been lost for the other one.
+    if found.wasAskedAgain, found.replies.contains(.silent) {
       return (.unreliable(NameFinding.Unsteady(found.address, failures: 1, tries: 2)), .fault, .unreliable)
     }
     // It is said only seldom that nobody listens there, and programs wait meanwhile.

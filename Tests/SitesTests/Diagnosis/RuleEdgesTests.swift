@@ -262,6 +262,16 @@ struct RuleEdgesTests {
     #expect(Self.context(straight).gateways == [] && Self.context(straight).tunnel == nil)
   }
 
+  /// Without a server in resolv.conf(5) nobody can answer. If programs were not asked, that need not harm them.
+  @Test func aMachineWithoutNameServersHasAFaultIfProgramsGetNothing() {
+    var finding = NameFinding(name: "site.example")
+    let unasked = NameRules.read(finding)
+    #expect(unasked.outcome == .skipped && unasked.charge == nil && unasked.meaning == .name(.noServer))
+    finding.system = .failed
+    let failed = NameRules.read(finding)
+    #expect(failed.outcome == .fault && failed.charge?.cause == .nameServerSilent)
+  }
+
   /// RFC 2308, 2.2: that there are no records of a type says nothing of another type, which failed or got no answer.
   @Test(arguments: [NameFinding.Reply.answer(.serverFailure, []), .silent])
   func aNameIsUnknownOnlyIfNoTypeFailed(reply: NameFinding.Reply) {
