@@ -146,8 +146,9 @@ struct FindingTests {
     #expect(charge(.forbidden, .silent) == Charge(.localFirewall, nil))
   }
 
+  /// Of two questions one was lost at first, and the other one each time.
   @Test func anAnswerThatCameWhenAskedAgainIsOneOfTwo() {
-    let finding = Self.name(Self.known, .answer(.success, [])) {
+    let finding = Self.name(Self.known, .silent) {
       $0.system = .silent
       $0.servers[0].milliseconds = 1_003
     }
