@@ -116,13 +116,11 @@ enum NameRules {
       return (.unreliable(NameFinding.Unsteady(found.address, failures: 1, tries: 2)), .fault, .unreliable)
     }
     // It is said only seldom that nobody listens there, and programs wait meanwhile.
-    if isLate, let before = finding.servers.first, !before.hasAnswered {
-      return (.foundBehind(silent: before.address), .doubtful, .nameServerSilent)
-    }
-    if isLate || finding.system == .failed {
+    let closed = isLate ? finding.servers.prefix(1).first { !$0.hasAnswered } : nil
+    if isLate && closed == nil || finding.system == .failed {
       return (.lostInSystem(server: found.address, milliseconds: found.milliseconds), .fault, .nameServerSilent)
     }
-    if let late = silent.first { return (.foundBehind(silent: late.address), .doubtful, .nameServerSilent) }
+    if let late = closed ?? silent.first { return (.foundBehind(silent: late.address), .doubtful, .nameServerSilent) }
     if let lacking {
       return (
         .foundInPart(server: found.address, lacking, lacksIPv6: found.ipv6 == lacking), .doubtful,

@@ -266,8 +266,7 @@ struct VerdictRules {
     }
   }
 
-  /// The nearest fault. If each family has one, one that is set up counts, and the one that came further: the other may
-  /// not be in use.
+  /// The nearest fault. If each family has one, that of a family in use counts, and the one that came further.
   private func nearest(_ faults: [Reading]) -> Reading? {
     let ofFamilies = [IPAddress.Family.ipv4, .ipv6].compactMap { family in
       faults.filter { $0.family == family }.min { rank($0) < rank($1) }
