@@ -13,11 +13,9 @@ struct ConnectionProbe {
   private static let retries = 2
   /// How long a further try may take, in milliseconds: longer than a first segment that is sent again.
   private static let retryPatience: Int64 = 1_300
-  /// How long a first try may take before one after a pause takes its place, in milliseconds: some kernels send the
-  /// first segment again after two seconds, too (tcp_syn_linear_timeouts).
-  private static let firstPatience: Int64 = 2_900
-  /// How long that pause is: what was sent before it is two seconds old then (`NameRound.pausing`).
-  private static let pause: Int64 = 1_450
+  /// How long nothing is sent before silence is tried again, in milliseconds: the last segment of a first try is two
+  /// seconds old then (`NameRound.pausing`).
+  private static let pause: Int64 = 1_700
 
   let inquiry: DiagnosisInquiry
   let patience: Patience
@@ -37,20 +35,16 @@ struct ConnectionProbe {
     let tried = open.flatMap { way in inquiry.addresses.filter { $0.family == way.target.family }.prefix(limit) }
     let interface = inquiry.interface(first)
     let connector = Connector(tried, ports: inquiry.subject.ports, interface: interface, patience)
-    // If each family has a connection, the rest need not be waited for as long.
-    let isDone = {
+    connector.wait(upTo: Connector.silence) {
+      // If each family has a connection, the rest need not be waited for as long.
       connector.elapsed > Self.retryPatience && open.allSatisfy { connector.isConnected($0.target.family) }
     }
-    connector.wait(upTo: Self.firstPatience, until: isDone)
-    let pauses =
-      open.allSatisfy { connector.isSilent($0.target.family) }
-      && patience.rest >= (Self.pause + Self.retryPatience) * 1_000_000
-    if !pauses { connector.wait(upTo: Connector.silence, until: isDone) }
     // A router that was known may have gone: the kernel takes some eight seconds to be sure (DELAY, then three probes).
     let isUnsure = { (way: KernelEvidence) in connector.isSilent(way.target.family) && self.isUnsure(way, witness) }
     if open.contains(where: isUnsure) { connector.wait(upTo: 9_000) { !open.contains(where: isUnsure) } }
     let findings = open.map { finding($0, connector, interface, witness) }
-    if pauses, findings.contains(where: mayTryAgain) {
+    let isSilent = open.allSatisfy { connector.isSilent($0.target.family) }
+    if isSilent, patience.rest >= (Self.pause + Self.retryPatience) * 1_000_000, findings.contains(where: mayTryAgain) {
       connector.end()
       _ = patience.wait([], until: patience.moment(in: Self.pause))
     }
