@@ -239,7 +239,7 @@ static inline int csystem_socket(int protocol) {
 }
 
 // Enumerations in one libc, macros in another.
-enum { CSYSTEM_EPOLLIN = EPOLLIN, CSYSTEM_EPOLLOUT = EPOLLOUT };
+enum { CSYSTEM_EPOLLIN = EPOLLIN };
 
 static inline int csystem_stream_socket(int family) {
   return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -40,8 +40,7 @@ struct TimerQueue<Event> {
     return first.event
   }
 
-  /// Notes that so many more events are of no use any more. Those are removed once they are the majority: each costs
-  /// little.
+  /// Counts events that are no longer wanted, and removes them once they are the majority: each costs little.
   mutating func forget(_ newCount: Int = 1, where isUnwanted: (Event) -> Bool) {
     forgottenCount += newCount
     if forgottenCount <= 64 || forgottenCount * 2 <= count { return }

@@ -60,7 +60,7 @@ struct NameInquiry {
         || finding.servers.contains(where: \.contradictsItself)
     else { return nil }
     var rounds = [finding.servers]
-    var systems = isLate ? [[]] : [finding.system].compactMap { $0?.families }
+    var systems = [finding.system].compactMap { $0?.families }
     for _ in 0..<(finding.servers.count > 1 ? 1 : 2) where !patience.isOver {
       var isHurried = false
       let again = ask(name, families: families, &isHurried, at: finding.servers.map(\.address))
