@@ -40,14 +40,15 @@ public final class ScriptedSites: Sendable {
     /// One for each check; the last one stays.
     var answers: [ScriptedAnswer] = []
     var checkCount = 0
-    /// Get the count of each check.
-    var counts: [AsyncStream<Int>.Continuation] = []
+    /// Who waits for that many checks.
+    var waiters: [(count: Int, continuation: AsyncStream<Void>.Continuation)] = []
 
-    mutating func begin() -> ScriptedAnswer {
+    /// The answer, and who has waited for this check.
+    mutating func begin() -> (answer: ScriptedAnswer, due: [AsyncStream<Void>.Continuation]) {
       checkCount += 1
-      let count = checkCount
-      counts.removeAll { if case .terminated = $0.yield(count) { true } else { false } }
-      return answers.count > 1 ? answers.removeFirst() : answers.first ?? .outage
+      let due = waiters.filter { $0.count <= checkCount }.map(\.continuation)
+      waiters.removeAll { $0.count <= checkCount }
+      return (answers.count > 1 ? answers.removeFirst() : answers.first ?? .outage, due)
     }
   }
 
@@ -78,7 +79,8 @@ public final class ScriptedSites: Sendable {
       reachability: reachability, random: { 0.5 },
       perform: { [box] url, configuration in
         let began = clock.now
-        let answer = box.scripts.withLock { $0[url.identity, default: Script()].begin() }
+        let (answer, due) = box.scripts.withLock { $0[url.identity, default: Script()].begin() }
+        for waiter in due { waiter.yield() }
         var check = ScriptedCheck(
           of: url, configuration, answer, on: reachability, lookup: lookup, clock: clock, since: began)
         return try await check.verdict()
@@ -114,13 +116,14 @@ public final class ScriptedSites: Sendable {
   /// - Throws: `CancellationError` if the task is cancelled.
   public func waitUntilChecked(_ url: SiteURL, times count: Int = 1) async throws {
     try Task.checkCancellation()
-    let (counts, continuation) = AsyncStream.makeStream(of: Int.self)
-    box.scripts.withLock { scripts in
-      let known = scripts[url.identity]?.checkCount ?? 0
-      continuation.yield(known)
-      scripts[url.identity, default: Script()].counts.append(continuation)
+    let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
+    let isReached = box.scripts.withLock { scripts in
+      if scripts[url.identity]?.checkCount ?? 0 >= count { return true }
+      scripts[url.identity, default: Script()].waiters.append((count, continuation))
+      return false
     }
-    for await known in counts where known >= count { return }
+    if isReached { return }
+    for await _ in reached { return }
     throw CancellationError()
   }
 }

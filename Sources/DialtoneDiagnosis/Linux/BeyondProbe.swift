@@ -220,24 +220,26 @@ struct BeyondProbe {
 
   private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {
     let start = TimeSource.system.now()
-    let times = NameRound.pausing
+    var resends = NameRound.pausing.resends
+    // Connections to the target begin before, and are tried again after a pause of their own, which this is not to end.
+    if inquiry.subject.goal != .internet { resends[2] += Self.again }
     // Traces send nothing again, which would end the pause.
-    let quiet = times.resends[1] + Self.again - 100
+    let (quiet, end) = (resends[1] + Self.again - 100, resends[2] + Self.again + Self.soon)
     var sent = 0
     while questions.contains(where: { $0.outcome == nil }), !patience.isOver {
       let elapsed = (TimeSource.system.now() - start) / 1_000_000
-      if elapsed >= times.end { return }
-      if elapsed >= quiet { for index in traces.indices { traces[index].end() } }
-      if sent < times.resends.count, elapsed >= times.resends[sent] {
-        // Whoever has not answered a question the first time may lie behind a filter of such questions.
-        if sent == 1 {
-          let open = Set(questions.filter { $0.outcome == nil }.map(\.server.family))
-          for index in traces.indices where open.contains(traces[index].family) { traces[index].begin() }
-        }
+      if elapsed >= end { return }
+      if elapsed >= quiet, sent < resends.count { for index in traces.indices { traces[index].end() } }
+      if sent < resends.count, elapsed >= resends[sent] {
         sent += 1
         for index in questions.indices where questions[index].outcome == nil { send(&questions[index]) }
+        // Whoever has not answered a question the first time may lie behind a filter of such questions.
+        let open = Set(questions.filter { $0.outcome == nil }.map(\.server.family))
+        for index in traces.indices where sent > 1 && open.contains(traces[index].family) && !traces[index].isHeard {
+          traces[index].begin()
+        }
       }
-      let next = (times.resends + [quiet, times.end]).filter { $0 > elapsed }.min() ?? 0
+      let next = (resends + [quiet, end]).filter { $0 > elapsed }.min() ?? 0
       let open = questions.indices.filter { questions[$0].outcome == nil }
       let list =
         open.map { (questions[$0].socket.descriptor, wantsWriting: false) }

@@ -13,8 +13,8 @@ struct ConnectionProbe {
   private static let retries = 2
   /// How long a further try may take, in milliseconds: longer than a first segment that is sent again.
   private static let retryPatience: Int64 = 1_300
-  /// How long nothing is sent before silence is tried again, in milliseconds: the last segment of a first try is two
-  /// seconds old then (`NameRound.pausing`).
+  /// How long no connection is begun before silence is tried again, in milliseconds: the last segment of a first try is
+  /// two seconds old then (`NameRound.pausing`).
   private static let pause: Int64 = 1_700
 
   let inquiry: DiagnosisInquiry
@@ -87,7 +87,9 @@ struct ConnectionProbe {
     {
       // The kernel says nothing to whom a service does not come to take.
       let isBusy = failed.outcome == .silent && listeners.contains(where: \.isBehind)
-      finding.listeners = isBusy ? nil : listeners.map(\.address)
+      // Who listens at all IPv6 addresses takes IPv4, too, unless it has set IPV6_V6ONLY, which the table does not tell.
+      let isUnclear = family == .ipv4 && listeners.contains { $0.address.family == .ipv6 && $0.address.isUnspecified }
+      finding.listeners = isBusy || isUnclear ? nil : listeners.map(\.address)
     }
     finding.hasCallFilter = Self.hasCallFilter
     let lost = way.lostGateway(witness)

@@ -9,7 +9,7 @@ internal import DialtoneSites
 /// Connects to all addresses at once. Runs on a thread of its own.
 final class Connector {
   /// How long nobody may answer, in milliseconds: the first segment is sent again after one second and after three
-  /// (RFC 6298, 2).
+  /// (RFC 6298, 2), or each second (tcp_syn_linear_timeouts).
   static let silence: Int64 = 3_500
   /// How long the kernel may take with a segment that has come in, in milliseconds.
   private static let handOver: Int64 = 50
@@ -103,7 +103,7 @@ final class Connector {
       switch (errno, errno == 0 ? nil : socket.takeRefusal()) {
       case (0, _): .accepted(milliseconds: elapsed)
       case (_, let refusal?): .refused(refusal.statement)
-      case (ECONNREFUSED, _), (ECONNRESET, _): .reset
+      case (ECONNREFUSED, _): .reset
       case (ETIMEDOUT, _): .silent
       default: .failed(errno)
       }

@@ -11,6 +11,8 @@ struct NameInquiry {
   let patience: Patience
   /// The interface that is asked about; what is heard by another one says nothing of its router.
   var interface: String?
+  /// Whether a router to a server, or the server itself, does not answer the kernel.
+  var isNeighbourLost = { (way: KernelEvidence) in way.neighbour?.state?.isUnanswered == true }
   /// What the kernel knows of the way to a server.
   let way: (IPAddress) -> KernelEvidence
 
@@ -53,7 +55,9 @@ struct NameInquiry {
   ) -> NameFinding.Unsteady? {
     let isFailing = finding.servers.contains { $0.replies.contains(where: \.isUseless) }
     let isSystemOdd = !finding.addresses.isEmpty ? finding.lacksInSystem : finding.system?.families.isEmpty == false
+    // What was lost of one type may have been lost of the other one.
     let isLate = finding.isLateByItself
+      || finding.servers.contains { $0.wasAskedAgain && $0.replies.contains(.silent) }
     guard finding.source == .dns, !finding.isHurried, !finding.isLate, !finding.rotates || finding.denier == nil,
       let name = finding.foundAs ?? finding.tried.last,
       isLate || isSystemOdd && (isFailing || !finding.addresses.isEmpty)

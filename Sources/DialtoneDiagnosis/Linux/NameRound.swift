@@ -191,9 +191,9 @@ struct NameRound {
     let socket = conversations[index].socket
     guard let refusal = socket.takeRefusal() else { return .failed(errno == 0 ? ECONNREFUSED : errno) }
     // The kernel says so if the neighbour, or one of several, does not answer; a firewall may say so at any time.
-    let way = inquiry.way(socket.address)
-    let isUnheard = way.neighbour?.state?.isUnanswered == true || way.route.map { $0.hops.count > 1 } == true
-    if refusal.isOwn, refusal.isHostUnreachable, isUnheard { return .silent }
+    if refusal.isOwn, refusal.isHostUnreachable, inquiry.isNeighbourLost(inquiry.way(socket.address)) {
+      return .silent
+    }
     return refusal.isOwn && !conversations[index].isOwn ? .forbidden : .refused(refusal.statement)
   }
 

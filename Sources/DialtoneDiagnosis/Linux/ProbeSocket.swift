@@ -83,8 +83,11 @@ final class ProbeSocket {
     return result >= 0 ? bytes : nil
   }
 
-  /// Why it failed; 0 if it did not. Asking takes the error away.
-  func takeError() -> CInt { csystem_socket_error(descriptor) }
+  /// Why it failed; 0 if it did not, or only after the connection had been made. Asking takes the error away.
+  func takeError() -> CInt {
+    let errno = csystem_socket_error(descriptor)
+    return [ECONNRESET, EPIPE].contains(errno) ? 0 : errno
+  }
 
   /// Whether a connection has been made.
   var isConnected: Bool { csystem_is_connected(descriptor) != 0 }

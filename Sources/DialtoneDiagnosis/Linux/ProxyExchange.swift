@@ -63,7 +63,10 @@ struct ProxyExchange: Sendable {
   /// nothing that could be read. Over https, and by SOCKS, the site itself speaks.
   private func ownWord(_ check: CheckOutcome, by server: ProxyServer) -> ProxyFinding.Outcome? {
     guard !check.verdict.url.isSecure, server.socks == nil else { return nil }
-    if check.verdict.kind == .failed, check.verdict.stage == .request || check.verdict.stage == .response {
+    // A limit of our own says nothing of the proxy.
+    if check.verdict.kind == .failed, check.verdict.stage == .request || check.verdict.stage == .response,
+      check.verdict.error?.code != .headersTooLarge
+    {
       return check.verdict.error.map { .refuses($0) }
     }
     let saysSo =

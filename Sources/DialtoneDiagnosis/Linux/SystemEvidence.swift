@@ -123,8 +123,8 @@ struct SystemQuestion {
     // Programs ask for names by any interface.
     let path = inquiry.path(.udp, port: 53, byAny: true)
     let nameInquiry = NameInquiry(
-      configuration: ResolverConfiguration(), patience: patience, interface: inquiry.configuration.interface
-    ) { witness.evidence($0, path) }
+      configuration: ResolverConfiguration(), patience: patience, interface: inquiry.configuration.interface,
+      isNeighbourLost: { $0.isNeighbourLost(witness) }, way: { witness.evidence($0, path) })
     switch inquiry.subject.host {
     case .address(let address): return NameFinding(name: address.description, source: .literal, addresses: [address])
     case nil: return anyName(nameInquiry)

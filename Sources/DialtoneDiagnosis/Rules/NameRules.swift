@@ -111,10 +111,6 @@ enum NameRules {
     // Silent servers and types explain by themselves why programs wait.
     let lacking = [found.ipv4, found.ipv6].compactMap(\.self).first { $0.isUseless && $0.addresses.isEmpty }
     let isLate = finding.system == .silent && silent.isEmpty && !found.replies.contains(.silent)
-    // What was lost for one type may have been lost for the other one.
-    if found.wasAskedAgain, found.replies.contains(.silent) {
-      return (.unreliable(NameFinding.Unsteady(found.address, failures: 1, tries: 2)), .fault, .unreliable)
-    }
     // It is said only seldom that nobody listens there, and programs wait meanwhile.
     let closed = isLate ? finding.servers.prefix(1).first { !$0.hasAnswered } : nil
     if isLate && closed == nil || finding.system == .failed {

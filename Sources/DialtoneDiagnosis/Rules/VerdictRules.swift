@@ -258,6 +258,9 @@ struct VerdictRules {
     case (_, .connection(.gatewaySilent, _)): return rank(.neighbour)
     // That this machine has no way to a name server is its own matter.
     case (_, .name(.only(.noWay, _))): return rank(.route)
+    // What this machine keeps back has not come to a router.
+    case (_, .name(.only(.forbidden, _))), (_, .connection(.forbidden, _)), (_, .connection(.neverLeaves, _)):
+      return rank(.neighbour) + 1
     // A network that lets nothing but its proxy through is silent otherwise, as one is whose name server lies until
     // somebody logs in.
     case (_, .beyond(.nothing)): return rank(.beyond) + 2

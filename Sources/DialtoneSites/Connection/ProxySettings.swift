@@ -54,7 +54,7 @@ package struct ProxySettings {
       }
       rest = rest[scheme.upperBound...]
     }
-    rest = Substring(rest.unicodeScalars.prefix { $0 != "/" })
+    rest = Substring(rest.unicodeScalars.prefix { !["/", "?", "#"].contains($0) })
     var authorization: String?
     // One of a password is written %40 (RFC 3986, 3.2.1).
     if let at = rest.unicodeScalars.firstIndex(of: "@") {
@@ -68,8 +68,8 @@ package struct ProxySettings {
     do {
       let url = try SiteURL(parsing: "http://\(rest)/")
       // curl's default: 1080 if the proxy has no port.
-      let hasPort =
-        rest.unicodeScalars.lastIndex(of: ":").map { rest[$0...].unicodeScalars.allSatisfy { $0 != "]" } } ?? false
+      let afterColon = rest.unicodeScalars.lastIndex(of: ":").map { rest[$0...].unicodeScalars.dropFirst() }
+      let hasPort = afterColon.map { !$0.isEmpty && !$0.contains("]") } ?? false
       return ProxyServer(
         host: url.lookupHost, port: hasPort ? url.port : 1_080, authorization: authorization, socks: socks,
         wantsAddress: wantsAddress)
