@@ -159,7 +159,7 @@ class NameServer:
             return message(packet, 2)
         if mode == "garbage":
             return bytes(range(7, 67))
-        if mode == "slow":
+        if mode == "slow" or mode == "no-aaaa" and self.value:
             time.sleep(float(self.value))
         if mode in ("truncated", "mute-tcp") and not by_stream:
             # TC: the answer comes over TCP alone (RFC 1035, 4.2.1).

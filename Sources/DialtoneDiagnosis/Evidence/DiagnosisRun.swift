@@ -26,16 +26,15 @@ final class DiagnosisRun: Sendable {
     // The kernel answers at once, and who may be asked follows from it.
     if subject.goal == .internet { await ask(.way) }
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { await self.walk() }
       group.addTask { await self.askBeyond(after: self.subject.goal == .internet ? .zero : self.patience) }
       if subject.goal == .internet {
         group.addTask { await self.ask(.names) }
         group.addTask { await self.ask(.proxy) }
       }
-      // The walk is the first to matter: once it has succeeded, nobody beyond has to be asked.
-      while await group.next() != nil {
-        if isSuccessful, subject.goal != .internet { group.cancelAll() }
-      }
+      await walk()
+      // The walk is the first to matter: once it has succeeded, nobody beyond has to be asked. If it has failed, they
+      // are asked at once.
+      if subject.goal != .internet, isSuccessful || !askedOnce.withLock({ $0.contains(.beyond) }) { group.cancelAll() }
     }
     if Task.isCancelled { return }
     await askBeyond(after: .zero)
@@ -120,6 +119,7 @@ final class DiagnosisRun: Sendable {
     if Task.isCancelled || hasFound(.beyond) || isSuccessful || inquiry.hasProxyDelivered { return }
     if !configuration.asksBeyondRouter { return tell([.unasked(.beyond, nil, .notWanted)]) }
     if inquiry.isCutOff || !needsRouter { return }
+    askedOnce.withLock { _ = $0.insert(.beyond) }
     async let portal: Void = askPortal()
     await ask(.beyond)
     await portal

@@ -7,7 +7,7 @@ import DialtoneSites
 import TestSupport
 import Testing
 
-@Test func eachCauseFollowsFromItsFindings() {
+@Test func eachCauseFollowsFromItsFindings() async throws {
   let host = IPAddress("198.51.100.7")!
   let (router, server) = (IPAddress("192.0.2.1")!, IPAddress("192.0.2.53")!)
   let (host6, router6) = (IPAddress("2001:db8::7")!, IPAddress("2001:db8:1::1")!)
@@ -91,20 +91,29 @@ import Testing
     (.familyBroken, .host, works + works6 + [connected, connection(.silent, to: host6)]),
     (.pathMTU, .host, works + [connected, .largePackets(LargePacketsFinding(.ipv4, .vanished))]),
     // The site and the proxy.
-    (.tlsCertificate, .site, works + [site(.intercepted, error: .certificateNameMismatch)]),
-    (.clockWrong, .site, works + [site(.intercepted, clock: clock, error: .certificateExpired)]),
+    (.tlsCertificate, .site, works + [connected, site(.intercepted, error: .certificateNameMismatch)]),
+    (.clockWrong, .site, works + [connected, site(.intercepted, clock: clock, error: .certificateExpired)]),
     (.siteFault, .site, works + [connected, site(.available, status: 503)]),
     (.proxyUnreachable, .site, works + [proxy(.unreachable(refusal))]),
     (.proxyRefuses, .site, works + [proxy(.refuses(refusal))]),
     // Nothing is wrong.
     (nil, .host, works + [connected]),
     (nil, .internet, works + [beyond(.answer)]),
-    (nil, .site, works + [site(.available, status: 200)]),
+    (nil, .site, works + [connected, site(.available, status: 200)]),
   ]
 
   for (cause, goal, findings) in causes {
     let verdict = DiagnosisVerdict(of: "example.com", goal: goal, findings: findings)
     #expect(verdict.cause == cause, "\(verdict)")
+    // The same, played to code that takes a diagnosis.
+    let script = ScriptedEvidence(findings)
+    let diagnosis =
+      switch goal {
+      case .internet: Diagnosis(environment: script)
+      case .site: Diagnosis(of: "https://198.51.100.7/" as SiteURL, environment: script)
+      case .host: Diagnosis(of: .address(host), environment: script)
+      }
+    #expect(try await diagnosis.verdict().cause == cause)
   }
   #expect(Set(causes.compactMap(\.0)) == Set(DiagnosisCause.all))
 }
