@@ -108,7 +108,7 @@ class Play:
             name_server = WORDS[family]["ns"]
             self.network.until(lambda a=name_server: self.connects("router", a, 53), "no way to the provider")
 
-    def connects(self, machine, address, port, limit=1.0):
+    def connects(self, machine, address, port, limit=3.0):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         with self.network.socket(machine, family, socket.SOCK_STREAM) as one:
             one.settimeout(limit)

@@ -95,13 +95,18 @@ struct KernelQueriesTests {
     let (v0, w0) = (UInt32(try lab.index(of: "v0")), UInt32(try lab.index(of: "w0")))
     try lab.run {
       let queries = try KernelQueries()
-      func hops(_ id: UInt32) -> [String] {
-        queries.hops(ofObject: id).map { "\($0.gateway.map { "\(IPAddress($0))" } ?? "") over \($0.interfaceIndex)" }
+      func hops(_ id: UInt32) -> [String]? {
+        queries.hops(ofObject: id)?.map { "\($0.gateway.map { "\(IPAddress($0))" } ?? "") over \($0.interfaceIndex)" }
       }
       #expect(hops(70) == ["10.0.0.4 over \(v0)"])
       #expect(hops(72) == ["10.1.0.4 over \(w0)", "10.0.0.4 over \(v0)"])
       #expect(hops(71) == ["10.1.0.4 over \(w0)"])
       #expect(hops(73) == [] && hops(99) == [])
+      // Nobody answers on a socket that somebody has replaced.
+      let (number, file) = (queries.client.descriptor, eventfd(0, CInt(EFD_NONBLOCK)))
+      try #require(file >= 0 && dup2(file, number) == number)
+      #expect(hops(70) == nil)
+      _ = (close(file), close(number))
     }
   }
 

@@ -64,6 +64,27 @@ struct ScarcityTests {
     #expect(probe.counts.wholePolls == polls, "with \(left)")
   }
 
+  @Test("no descriptor is left for a question to connect(2): that is the reason, until there is one")
+  func aShortageForConnectIsNamedAndOvercome() async throws {
+    await #expect(processExitsWith: .success) {
+      let lab = try NetworkLab()
+      try lab.makeB()
+      try lab.run {
+        let target = try address("2001:db8:b::1")
+        let network = LinuxNetwork(try EventPoll(), time: TimeSource(passes: false) { 0 }, suspended: { 0 })
+        func state() -> Reachability {
+          var found = Reachability.unknown
+          network.answer([RouteQuery(.address(target))]) { found = $1 }
+          return found
+        }
+        let short = try withoutDescriptors { state() }
+        #expect(short.status == .undetermined && short.reason == .outOfDescriptors && short.destination == target)
+        #expect(network.nextPoll == 5_000_000_000)
+        #expect(state().isUnreachable(.noRoute))
+      }
+    }
+  }
+
   @Test("no thread is left: the reason says so, and threads that come later are used")
   func aShortageOfThreadsIsNamedAndOvercome() async throws {
     await #expect(processExitsWith: .success) {

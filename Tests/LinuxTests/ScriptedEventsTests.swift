@@ -145,5 +145,40 @@ struct ScriptedEventsTests {
       _ = (close(file), close(number))
     }
   }
+
+  /// No look at the gateway is due while nothing can be seen: it would be due at once, and hide the poll.
+  @Test("so is one that is lost while the gateway of an IPv6 route is watched")
+  func aClosedSocketIsReplacedBesideAGateway() throws {
+    let lab = try NetworkLab.withoutOwnAddresses()
+    try lab.makeB()
+    try lab.addAddress("2001:db8:a::1/64", "v0")
+    try lab.addRoute("2001:db8:b::/64", via: "2001:db8:a::2", dev: "v0")
+    let clock = Box<Int64>(1_000_000_000_000)
+    try lab.run {
+      let network = LinuxNetwork(try EventPoll(), time: TimeSource(passes: false) { clock.value }, suspended: { 0 })
+      let target = try address("2001:db8:b::1")
+      network.watch(NetworkInterest(destinations: [target], includesNames: false))
+      network.answer([RouteQuery(.address(target))]) { _, state in #expect(state.isReachable) }
+      let (number, file) = (try #require(network.descriptors.first), eventfd(7, CInt(EFD_NONBLOCK)))
+      try #require(file >= 0 && dup2(file, number) == number)
+      clock.value += 200_000_000
+      var change = NetworkChange()
+      network.drain(into: &change)
+      let poll = clock.value + 5_000_000_000
+      while let next = network.nextPoll, next < poll {
+        clock.value = max(next, clock.value + 1)
+        network.poll(into: &change)
+      }
+      #expect(network.nextPoll == poll)
+      clock.value = poll
+      network.poll(into: &change)
+      // It is announced again.
+      try lab.deleteRoute("2001:db8:b::/64", dev: "v0")
+      change = NetworkChange()
+      network.drain(into: &change)
+      #expect(change.touchesIPv6Routes)
+      _ = (close(file), close(number))
+    }
+  }
 }
 #endif

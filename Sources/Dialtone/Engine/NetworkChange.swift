@@ -21,8 +21,8 @@ package struct NetworkChange {
   private(set) var touchesEverything = false
   /// The targets inside these prefixes may have another answer, each once.
   private(set) var prefixes = Few<Prefix>()
-  /// The targets that are not reachable may have another answer, since a link changed that carried nothing before and
-  /// carries nothing now.
+  /// The targets that are not reachable may have another answer: a radio was switched, or a link changed that carried
+  /// nothing before and carries nothing now.
   var touchesUnreachable = false
   /// Names may have other addresses because the configuration of name resolution changed, or the system was suspended.
   /// (A changed path is not told here.)

@@ -180,6 +180,7 @@ struct ConnectLookup {
         decide(RouteReplies(match: .refusal(errno), plain: .refusal(errno)), decision)
         return false
       case .unknown: return false
+      case .short(let errno): return beShort(errno)
       }
     case .lost: return false
     }
@@ -209,9 +210,18 @@ struct ConnectLookup {
     case .refused(let errno):
       decide(RouteReplies(match: .refusal(errno), plain: .refusal(errno)), decision)
       return false
+    case .short(let errno): return beShort(errno)
     }
     destination.source = nil
     return true
+  }
+
+  /// Nothing is known until the system has what it lacks. Returns that there is no more to ask.
+  private mutating func beShort(_ errno: CInt) -> Bool {
+    let destination = state.destination
+    state = .denied(for: Reachability.Reason(shortage: errno))
+    state.destination = destination
+    return false
   }
 }
 #endif

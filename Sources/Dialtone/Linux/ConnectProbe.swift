@@ -20,19 +20,19 @@ final class ConnectProbe {
     case refused(CInt)
     /// No socket could be made as the destination needs it.
     case unknown
+    /// The system lacks descriptors or memory for now; this is the errno.
+    case short(CInt)
+
+    /// What an errno says that is no route lookup's.
+    fileprivate init(other errno: CInt) {
+      self = [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) ? .short(errno) : .unknown
+    }
   }
 
   /// It belongs to the network namespace in which it was made.
   private var kept: ProbeSocket?
   /// Whether TCP can be trusted to send nothing.
-  private let isTCPSilent: Bool
-
-  /// - Returns: `nil` if there is no IPv6, or no descriptor left.
-  init?() {
-    isTCPSilent = Self.isTCPSilent
-    kept = ProbeSocket(isTCPSilent ? .tcp : .udp)
-    if kept == nil { return nil }
-  }
+  private var isTCPSilent = false
 
   /// Whether the kernel never gives up Fast Open for a while after segments were lost, which it would do for the whole
   /// network namespace: then connect(2) sends. Since Linux 5.14 that is off unless somebody switches it on
@@ -49,16 +49,26 @@ final class ConnectProbe {
 
   /// Connects as a program would with a socket that has the destination's source, interface and mark.
   func connect(_ destination: KernelQueries.Destination) -> Outcome {
+    do throws(SystemError) {
+      if !(kept?.isOurs ?? false) {
+        isTCPSilent = Self.isTCPSilent
+        kept = try ProbeSocket(isTCPSilent ? .tcp : .udp)
+      }
+      return try ask(destination)
+    } catch {
+      return Outcome(other: error.errno)
+    }
+  }
+
+  private func ask(_ destination: KernelQueries.Destination) throws(SystemError) -> Outcome {
     // TCP refuses multicast addresses with any routes. For them the question is whether a datagram can leave.
     let isDatagram = !isTCPSilent || IPAddress(destination.address).isMulticast
     let transport = isDatagram ? .udp : destination.transport
     let isKeptOne = transport == .tcp || !isTCPSilent
     if isKeptOne, destination.source == nil, destination.output == nil, destination.mark == 0 {
-      if !(kept?.isOurs ?? false) { kept = ProbeSocket(transport) }
       return kept?.connect(destination) ?? .unknown
     }
-    guard let socket = ProbeSocket(transport) else { return .unknown }
-    return socket.connect(destination)
+    return try ProbeSocket(transport).connect(destination)
   }
 }
 
@@ -66,14 +76,13 @@ final class ConnectProbe {
 private struct ProbeSocket: ~Copyable {
   private let owner: OwnedDescriptor
 
-  /// - Returns: `nil` if the system gives no such socket.
-  init?(_ transport: ReachabilityConfiguration.Transport) {
+  init(_ transport: ReachabilityConfiguration.Transport) throws(SystemError) {
     if transport == .tcp, let owner = Self.silentStream() {
       self.owner = owner
       return
     }
     let descriptor = csystem_datagram_socket(AF_INET6)
-    if descriptor < 0 { return nil }
+    if descriptor < 0 { throw SystemError("socket") }
     owner = OwnedDescriptor(descriptor)
   }
 
@@ -111,7 +120,7 @@ private struct ProbeSocket: ~Copyable {
     case 0, EINPROGRESS: return localAddress().map(ConnectProbe.Outcome.connected) ?? .unknown
     // The errors of route lookups; all others have another cause.
     case ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL: return .refused(errno)
-    default: return .unknown
+    default: return ConnectProbe.Outcome(other: errno)
     }
   }
 

@@ -102,8 +102,13 @@ final class GatewayWatch {
 
   /// Looks at the failed gateways, if it is time. Returns whether one does not count as failed any more, or another one
   /// has been found.
-  func look(_ queries: KernelQueries, _ events: KernelEvents, now: Int64) -> Bool {
+  func look(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> Bool {
     guard let nextLook, nextLook <= now else { return false }
+    guard let queries, let events else {
+      // Without sockets nothing can be seen. `refresh` looks once they are there again.
+      self.nextLook = nil
+      return false
+    }
     if areRoutesNew {
       let before = table.gateways
       settle(queries, events, addingFailed: true)

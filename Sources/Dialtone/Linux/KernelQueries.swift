@@ -67,7 +67,12 @@ final class KernelQueries {
     }
     for position in batch.indices {
       // The route names nothing but a nexthop object.
-      if let id = batch[position].replies.bareNexthopID { batch[position].replies.severalHops = hops(ofObject: id) }
+      guard let id = batch[position].replies.bareNexthopID else { continue }
+      if let hops = hops(ofObject: id) {
+        batch[position].replies.severalHops = hops
+      } else {
+        batch[position].replies.match = .lost
+      }
     }
     asked = batch
     return batch
@@ -115,30 +120,37 @@ final class KernelQueries {
 
   // MARK: Nexthop objects
 
-  /// Returns the hops of a nexthop object; for a group, in its order.
-  func hops(ofObject id: UInt32) -> [RouteNexthop] {
-    guard let object = nexthops([id]).first else { return [] }
-    let members = object.group.isEmpty ? [object] : nexthops(object.group.prefix(Self.groupLimit).map(\.id))
+  /// Returns the hops of a nexthop object; for a group, in its order. `nil` if the kernel does not answer.
+  func hops(ofObject id: UInt32) -> [RouteNexthop]? {
+    guard var members = nexthops([id]) else { return nil }
+    if let group = members.first?.group, !group.isEmpty {
+      guard let found = nexthops(group.prefix(Self.groupLimit).map(\.id)) else { return nil }
+      members = found
+    }
     return members.compactMap { member in
       guard let index = member.outputInterface, !member.isBlackhole else { return nil }
       return RouteNexthop(flags: member.flags, weight: 1, interfaceIndex: index, gateway: member.gateway)
     }
   }
 
-  private func nexthops(_ ids: [UInt32]) -> [NexthopMessage] {
+  /// Those that are gone are left out.
+  private func nexthops(_ ids: [UInt32]) -> [NexthopMessage]? {
     builder.removeAll()
     for id in ids { builder.appendGetNexthop(id: id) }
     var found: [(Int, NexthopMessage)] = []
+    var isLost = false
     do {
       try client.exchange(&builder) { index, answer, bytes in
-        if case .message(let message) = answer, let nexthop = NexthopMessage(message, in: bytes) {
-          found.append((index, nexthop))
+        switch answer {
+        case .message(let message): if let hop = NexthopMessage(message, in: bytes) { found.append((index, hop)) }
+        case .acknowledgement: break
+        case .lost: isLost = true
         }
       }
     } catch {
-      // As above: no hop is known.
+      return nil
     }
-    return found.sorted { $0.0 < $1.0 }.map(\.1)
+    return isLost ? nil : found.sorted { $0.0 < $1.0 }.map(\.1)
   }
 }
 

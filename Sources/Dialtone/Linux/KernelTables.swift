@@ -12,7 +12,8 @@ final class KernelTables {
   let decision = RouteDecision()
   private var rules = RuleTable()
   private var areRulesStale = true
-  private let kinds = LinkClassifier()
+  /// What tells links apart.
+  let kinds = LinkClassifier()
 
   var links: LinkTable { decision.links }
   var addresses: AddressTable { decision.addresses }

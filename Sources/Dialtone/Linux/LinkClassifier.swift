@@ -14,7 +14,11 @@ final class LinkClassifier {
   private var wireless: NetlinkClient?
   private var builder = NetlinkRequestBuilder()
 
-  init() {
+  init() { open() }
+
+  /// Opens the socket, if it is not open: at first, and if descriptors were short until now.
+  func open() {
+    if wireless?.isOpen ?? false { return }
     do throws(NetlinkError) {
       wireless = try NetlinkClient(.generic)
     } catch {

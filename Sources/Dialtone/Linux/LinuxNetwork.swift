@@ -100,6 +100,7 @@ final class LinuxNetwork: NetworkSource {
       radios = RadioSwitches()
       decision.isBlocked = { [radios] in radios?.isBlocked($0) ?? false }
     }
+    tables.kinds.open()
     awaitEvents()
     synchronise()
   }

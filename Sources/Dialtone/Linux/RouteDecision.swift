@@ -16,7 +16,7 @@ final class RouteDecision {
   /// Their addresses.
   var addresses: AddressTable { didSet { searches.removeAll() } }
   /// Returns whether the radio of a link with no link below it is blocked.
-  var isBlocked: (Link) -> Bool
+  var isBlocked: (Link) -> Bool { didSet { searches.removeAll() } }
   /// The results of earlier searches in these tables.
   let searches = ReasonSearches()
 

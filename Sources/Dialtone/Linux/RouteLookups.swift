@@ -54,7 +54,7 @@ final class RouteLookups {
   /// moment ago.
   func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [NetworkChange.Prefix] {
     var prefixes = expiries.removeEnded(now: now) + confirmations.removeEnded(now: now)
-    if let queries, let events, gateways.look(queries, events, now: now) { prefixes.append(GatewayWatch.touched) }
+    if gateways.look(queries, events, now: now) { prefixes.append(GatewayWatch.touched) }
     return prefixes
   }
 

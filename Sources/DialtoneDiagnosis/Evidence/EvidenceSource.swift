@@ -63,7 +63,7 @@ public struct DiagnosisInquiry: Sendable {
     if subject.goal == .internet { return [] }
     var known = name?.addresses ?? []
     if case .addresses(let system)? = name?.system, !system.isEmpty { known = system }
-    if case .address(let address)? = subject.host { known = [address] }
+    if name == nil, case .address(let address)? = subject.host { known = [address] }
     // To a link-local address without its interface nothing is sent (ipv6(7)).
     known.removeAll { $0.family == .ipv6 && $0.isLinkLocal && $0.zone == nil }
     // Linux takes 0.0.0.0 and ::, which filters of names answer, for this machine itself.

@@ -56,8 +56,8 @@ struct NameInquiry {
     let isFailing = finding.servers.contains { $0.replies.contains(where: \.isUseless) }
     let isSystemOdd = !finding.addresses.isEmpty ? finding.lacksInSystem : finding.system?.families.isEmpty == false
     // What was lost of one type may have been lost of the other one.
-    let isLate = finding.isLateByItself
-      || finding.servers.contains { $0.wasAskedAgain && $0.replies.contains(.silent) }
+    let isSilentInPart = finding.servers.contains { $0.wasAskedAgain && $0.replies.contains(.silent) }
+    let isLate = finding.isLateByItself || isSilentInPart
     guard finding.source == .dns, !finding.isHurried, !finding.isLate, !finding.rotates || finding.denier == nil,
       let name = finding.foundAs ?? finding.tried.last,
       isLate || isSystemOdd && (isFailing || !finding.addresses.isEmpty)
@@ -65,7 +65,7 @@ struct NameInquiry {
     else { return nil }
     var rounds = [finding.servers]
     var systems = [finding.system].compactMap { $0?.families }
-    for _ in 0..<(finding.servers.count > 1 ? 1 : 2) where !patience.isOver {
+    for _ in 0..<(finding.servers.count > 1 || isSilentInPart ? 1 : 2) where !patience.isOver {
       var isHurried = false
       let again = ask(name, families: families, &isHurried, at: finding.servers.map(\.address))
       if isHurried { break }

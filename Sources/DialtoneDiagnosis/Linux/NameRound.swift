@@ -191,9 +191,8 @@ struct NameRound {
     let socket = conversations[index].socket
     guard let refusal = socket.takeRefusal() else { return .failed(errno == 0 ? ECONNREFUSED : errno) }
     // The kernel says so if the neighbour, or one of several, does not answer; a firewall may say so at any time.
-    if refusal.isOwn, refusal.isHostUnreachable, inquiry.isNeighbourLost(inquiry.way(socket.address)) {
-      return .silent
-    }
+    let isUnheard = { inquiry.isNeighbourLost(inquiry.way(socket.address)) }
+    if refusal.isOwn, refusal.isHostUnreachable, isUnheard() { return .silent }
     return refusal.isOwn && !conversations[index].isOwn ? .forbidden : .refused(refusal.statement)
   }
 

@@ -62,11 +62,10 @@ struct ProxyExchange: Sendable {
   /// What a proxy over http says itself, in the site's place: that it fails (RFC 9209, 2.1.1; Squid's own field), or
   /// nothing that could be read. Over https, and by SOCKS, the site itself speaks.
   private func ownWord(_ check: CheckOutcome, by server: ProxyServer) -> ProxyFinding.Outcome? {
-    guard !check.verdict.url.isSecure, server.socks == nil else { return nil }
     // A limit of our own says nothing of the proxy.
-    if check.verdict.kind == .failed, check.verdict.stage == .request || check.verdict.stage == .response,
-      check.verdict.error?.code != .headersTooLarge
-    {
+    guard !check.verdict.url.isSecure, server.socks == nil, check.verdict.error?.code != .headersTooLarge
+    else { return nil }
+    if check.verdict.kind == .failed, check.verdict.stage == .request || check.verdict.stage == .response {
       return check.verdict.error.map { .refuses($0) }
     }
     let saysSo =

@@ -146,16 +146,6 @@ struct FindingTests {
     #expect(charge(.forbidden, .silent) == Charge(.localFirewall, nil))
   }
 
-  /// Of two questions one was lost at first, and the other one each time.
-  @Test func anAnswerThatCameWhenAskedAgainIsOneOfTwo() {
-    let finding = Self.name(Self.known, .silent) {
-      $0.system = .silent
-      $0.servers[0].milliseconds = 1_003
-    }
-    let unsteady = NameFinding.Unsteady(Self.server, failures: 1, tries: 2)
-    #expect(NameRules.read(finding).meaning == .name(.unreliable(unsteady)))
-  }
-
   // MARK: Connections, and what lies beyond
 
   /// Of tries that ended differently, a word counts more than a reset, that more than what this machine could not send,

@@ -30,7 +30,7 @@ struct InquiryEdgesTests {
   // MARK: Addresses
 
   /// Programs try what getaddrinfo(3) gives, in its order, and else what servers and files have.
-  @Test func addressesAreThoseThatProgramsTry() {
+  @Test func addressesAreThoseThatProgramsTry() throws {
     func addresses(
       _ known: [IPAddress], _ system: NameFinding.SystemReply?, family: IPAddress.Family? = nil,
       _ target: ReachabilityTarget = .address(Self.target)
@@ -41,9 +41,10 @@ struct InquiryEdgesTests {
     #expect(addresses([four], nil) == [four] && addresses([four], .failed) == [four])
     #expect(addresses([four], .addresses([six, four])) == [six, four] && addresses([four], .addresses([])) == [four])
     #expect(addresses([four, six], nil, family: .ipv6) == [six] && addresses([four], nil, family: .ipv6) == [])
-    // The Internet has none of its own, and what was not looked up is not known.
-    #expect(addresses([four], nil, .internet) == [] && Self.inquiry([]).addresses == [])
-    #expect(Self.inquiry([]).name == nil)
+    // The Internet has none of its own, what is an address needs no look-up, and of a name nothing is known before it.
+    #expect(addresses([four], nil, .internet) == [])
+    #expect(Self.inquiry([]).name == nil && Self.inquiry([]).addresses == [four])
+    #expect(Self.inquiry([], try .host("site.example")).addresses == [])
   }
 
   /// ip(7), RFC 4291, 2.5.2: Linux takes the unspecified address for this machine itself.

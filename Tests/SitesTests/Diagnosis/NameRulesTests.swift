@@ -147,18 +147,7 @@ struct NameRulesTests {
       #expect(NameRules.read(finding).charge?.cause == .nameServerSilent)
     }
     finding.system = .silent
-    // Answered when it was asked again, after a second or two, while nothing came of the other type.
-    for reply in [nil, Reply.silent] {
-      finding.servers[0].ipv6 = reply
-      let causes = [12, 1_003, 2_004, 2_400].map { time in
-        finding.servers[0].milliseconds = time
-        return NameRules.read(finding).charge?.cause
-      }
-      let again: DiagnosisCause = reply == nil ? .nameServerSilent : .unreliable
-      #expect(causes == [.nameServerSilent, again, again, .nameServerSilent])
-    }
     // Who is asked first says seldom that nobody listens there, and programs wait for it.
-    finding.servers[0].ipv6 = nil
     finding.servers.insert(NameFinding.Server(Self.second, ipv4: Self.closed), at: 0)
     #expect(NameRules.read(finding).meaning == .name(.foundBehind(silent: Self.second)))
     finding.system = .addresses([Self.address])

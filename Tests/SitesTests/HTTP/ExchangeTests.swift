@@ -152,7 +152,7 @@ struct ExchangeTests {
     ("SSH-2.0-OpenSSH\r\n", "what came is not HTTP/1"), ("HTTP/2.0 200 OK\r\n\r\n", "what came is not HTTP/1"),
     (
       "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
-      "the answer's Content-Length is malformed: it is no number, or two that differ"
+      "the answer's Content-Length is malformed: it is no number, too large, or two that differ"
     ),
     (
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\u{1}\r\n\r\n", "the answer's Transfer-Encoding is malformed"
