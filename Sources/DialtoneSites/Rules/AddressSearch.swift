@@ -20,7 +20,7 @@ package struct Route: Equatable, Sendable {
 struct AddressSearch {
   private let configuration: SiteCheckConfiguration
   /// What the lookups have come to so far; `nil` if the host is an address.
-  private(set) var resolution: NameResolution?
+  var resolution: NameResolution?
   /// How many sets of addresses have paths that are not known yet.
   private var unknownPaths = 0
   /// What can be tried, in this order.
