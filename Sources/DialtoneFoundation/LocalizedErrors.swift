@@ -5,11 +5,11 @@ public import Dialtone
 public import Foundation
 
 extension ReachabilityError: LocalizedError {
-  /// The ``message``, for `localizedDescription`. It is in English.
+  /// Its `message`, for `localizedDescription`. It is in English.
   public var errorDescription: String? { description }
 }
 
 extension PathGate.Unavailable: LocalizedError {
-  /// The ``description``, for `localizedDescription`. It is in English.
+  /// Its `description`, for `localizedDescription`. It is in English.
   public var errorDescription: String? { description }
 }
