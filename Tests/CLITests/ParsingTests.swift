@@ -68,7 +68,6 @@ struct ParsingTests {
     let watch = try #require(command as? WatchCommand)
     let configuration = try #require(try watch.siteRequest()).configuration
     #expect(configuration.interval == .seconds(90) && configuration.expensiveInterval == .seconds(90))
-    #expect(configuration.maximumRetryDelay == .seconds(90))
     let usual = try #require(try DialtoneCommand.prepare(["watch", "--site", "http://a"]).command as? WatchCommand)
     #expect(try usual.siteRequest()?.configuration == SiteMonitorConfiguration())
   }

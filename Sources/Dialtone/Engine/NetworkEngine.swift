@@ -172,7 +172,7 @@ package final class NetworkEngine: Sendable {
   }
 
   /// Returns once everything that the system has announced until now is read, and decided for all targets.
-  func settled() async {
+  package func settled() async {
     var deadline: Int64? = time.now()
     while let time = deadline {
       await withCheckedContinuation { continuation in

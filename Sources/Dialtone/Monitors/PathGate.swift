@@ -59,6 +59,9 @@ public final class PathGate: Sendable {
     public let reason: Reachability.Reason?
     /// How long the wait took.
     public let waited: Duration
+    /// How long it was to take at most, and over which interface, in words.
+    let timeout: Duration?
+    let interface: String
   }
 
   /// A gate for the whole program, with the default policy.
@@ -123,7 +126,8 @@ public final class PathGate: Sendable {
   ///
   /// - Parameters:
   ///   - target: What the work needs.
-  ///   - timeout: How long to wait at most; `nil` for as long as it takes.
+  ///   - timeout: How long to wait at most; `nil` for as long as it takes. With zero or less, only the present state
+  ///     counts, as ``Reachability/now(_:configuration:environment:)`` asks for it.
   /// - Returns: The state that let the work pass.
   /// - Throws: ``Unavailable``; `CancellationError` if the task is cancelled.
   @discardableResult
@@ -132,17 +136,18 @@ public final class PathGate: Sendable {
   ) async throws -> Reachability {
     let start = now
     let monitor = try self.monitor(of: target)
-    let first = monitor.current
-    if passes(first) { return first }
-    try Task.checkCancellation()
+    var state = monitor.current
+    // There is no time to wait for the monitor's first state.
+    if !state.isKnown, let timeout, timeout <= .zero {
+      state = .now(target, configuration: configuration, environment: environment)
+    }
     while true {
-      // Who did not know yet has not waited for a path.
-      let state = try await wait(for: monitor, target, timeout: timeout, since: start, isSpread: first.isKnown)
       if passes(state) { return state }
+      try Task.checkCancellation()
       if policy.failsFast, state.reason?.needsIntervention == true {
-        throw Unavailable(
-          cause: .needsIntervention, target: target, reason: state.reason, waited: waited(since: start))
+        throw unavailable(.needsIntervention, target, state, timeout: timeout, since: start)
       }
+      state = try await wait(for: monitor, target, timeout: timeout, since: start, knowing: state)
     }
   }
 
@@ -155,10 +160,19 @@ public final class PathGate: Sendable {
 
   private func passes(_ state: Reachability) -> Bool { state.isReachable || state.isDenied }
 
+  private func unavailable(
+    _ cause: Unavailable.Cause, _ target: ReachabilityTarget, _ state: Reachability?, timeout: Duration?,
+    since start: Int64
+  ) -> Unavailable {
+    Unavailable(
+      cause: cause, target: target, reason: state?.reason, waited: waited(since: start), timeout: timeout,
+      interface: configuration.words)
+  }
+
   /// Waits for a state that ends the wait, and for the turn among those who waited, in which it may have changed.
   private func wait(
     for monitor: ReachabilityMonitor, _ target: ReachabilityTarget, timeout: Duration?, since start: Int64,
-    isSpread: Bool
+    knowing known: Reachability
   ) async throws -> Reachability {
     let (number, arrival) = state.withLock { state in
       state.nextWait += 1
@@ -171,7 +185,8 @@ public final class PathGate: Sendable {
     do {
       let left = timeout.map { $0 - waited(since: start) }
       let (end, place) = try await path(to: target, monitor, timeout: left, number, arrival)
-      guard isSpread, place > 0, policy.spread > .zero, passes(end) else { return end }
+      // Who did not know yet has not waited for a path.
+      guard known.isKnown, place > 0, policy.spread > .zero, passes(end) else { return end }
       let pause = policy.spread * place
       let rest = timeout.map { min(pause, max($0 - waited(since: start), .zero)) } ?? pause
       return try await turn(monitor, in: rest, number)
@@ -179,9 +194,9 @@ public final class PathGate: Sendable {
       if Task.isCancelled { throw CancellationError() }
       let isClosed = state.withLock { $0.isClosed }
       guard isClosed || (error as? ReachabilityError)?.code == .timedOut else { throw error }
-      throw Unavailable(
-        cause: isClosed ? .closed : .timedOut, target: target, reason: monitor.current.reason,
-        waited: waited(since: start))
+      let end = monitor.current
+      throw unavailable(
+        isClosed ? .closed : .timedOut, target, end.isKnown ? end : known, timeout: timeout, since: start)
     }
   }
 
@@ -227,7 +242,7 @@ public final class PathGate: Sendable {
       return (entry.monitor, !state.isPurging)
     }
     if purges { purgeLater() }
-    guard let monitor else { throw Unavailable(cause: .closed, target: target, reason: nil, waited: .zero) }
+    guard let monitor else { throw unavailable(.closed, target, nil, timeout: nil, since: now) }
     return monitor
   }
 
@@ -266,10 +281,11 @@ extension PathGate.Unavailable: CustomStringConvertible {
   /// What was awaited, for how long, and why there is no path.
   public var description: String {
     let why = reason.map { ": \($0)" } ?? ""
+    let path = "path to \(target)\(interface)"
     return switch cause {
-    case .timedOut: "no path to \(target) within \(waited)\(why)"
-    case .needsIntervention: "no path to \(target) until somebody acts\(why)"
-    case .closed: "the wait for a path to \(target) was ended after \(waited): the gate is closed\(why)"
+    case .timedOut: "no \(path) within \(timeout ?? waited)\(why)"
+    case .needsIntervention: "no \(path) until somebody acts\(why)"
+    case .closed: "the wait for a \(path) was ended: the gate is closed\(why)"
     }
   }
 }

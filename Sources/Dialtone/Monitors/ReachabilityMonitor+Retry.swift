@@ -33,7 +33,7 @@ extension ReachabilityMonitor {
   /// do {
   ///   try await monitor.retryOnPathChange { try await upload() }
   /// } catch let error as ReachabilityError where error.code == .pathLost {
-  ///   print(error)  // "the path to example.com was lost (…), and the work failed: …"
+  ///   print(error)  // "there was no path to example.com (…), and the work failed: …"
   /// }
   /// ```
   ///
@@ -129,10 +129,10 @@ extension ReachabilityMonitor {
     return current.isDetermined && isPathLost(over: requirement)
   }
 
-  /// The error of work that failed when the path was lost.
+  /// The error of work that failed without a path.
   private func pathLost(_ error: any Error, over requirement: InterfaceRequirement) -> ReachabilityError {
     ReachabilityError(
-      .pathLost, "the path to \(target)\(requirement.words) was lost (\(current)), and the work failed: \(error)",
+      .pathLost, "there was no path to \(subject)\(requirement.words) (\(current)), and the work failed: \(error)",
       underlyingError: error)
   }
 

@@ -104,6 +104,6 @@ extension ReachabilityMonitor {
     _ goal: String, timeout: Duration?, begun: (_ end: @escaping @Sendable () -> Void) -> Void = { _ in },
     until isMet: (Reachability) -> Bool
   ) async throws -> Reachability {
-    try await updates.feed.wait(until: isMet, timeout: timeout, goal: "\(target) was not \(goal)", begun: begun)
+    try await updates.feed.wait(until: isMet, timeout: timeout, goal: "\(subject) was not \(goal)", begun: begun)
   }
 }

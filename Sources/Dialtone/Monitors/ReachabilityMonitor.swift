@@ -31,7 +31,7 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
 
   package func followFork() { watch.followFork() }
 
-  package var subject: String { "\(target)" }
+  package var subject: String { "\(target)\(configuration.words)" }
 
   /// Begins to watch `target`.
   ///

@@ -13,6 +13,9 @@ package protocol DeliveryOwner: AnyObject, Sendable {
 
   /// What the monitor is about, in the words of an error.
   var subject: String { get }
+
+  /// Whether nothing is known because nothing is watched.
+  var isPaused: Bool { get }
 }
 
 extension DeliveryOwner {
@@ -144,8 +147,10 @@ package struct StateFeed<State: DeterminableState>: Sendable {
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout ?? .zero)\(newestInWords)")
   }
 
-  /// The newest state, at the end of an error; empty as long as none is known.
-  private var newestInWords: String { newest.map { "; now: \($0.state)" } ?? "" }
+  /// The newest state, or why there is none, at the end of an error; empty if the reason is not known.
+  private var newestInWords: String {
+    newest.map { "; now: \($0.state)" } ?? (monitor.isPaused ? "; the monitor is paused" : "")
+  }
 
   /// Blocks the thread until a state is known. `goal` says what the wait is for, in the words of an error.
   func block(timeout: Duration, goal: @autoclosure () -> String) throws(ReachabilityError) -> State {

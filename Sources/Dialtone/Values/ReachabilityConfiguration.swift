@@ -48,4 +48,7 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
   /// Whether the state of a pair of addresses also tells whether the remote address can be reached from another source;
   /// see `Reachability.freeInterface`.
   package var comparesSources = false
+
+  /// What it says of the interface, behind a target in an error; empty if any counts.
+  var words: String { interface.map { " over \($0)" } ?? "" }
 }

@@ -119,8 +119,6 @@ struct WatchedSiteOptions: ParsableArguments {
     if let every {
       configuration.interval = every
       configuration.expensiveInterval = every
-      // A site that fails is asked at least as often as one that is fine.
-      configuration.maximumRetryDelay = max(configuration.retryDelay, min(configuration.maximumRetryDelay, every))
     }
     return configuration
   }

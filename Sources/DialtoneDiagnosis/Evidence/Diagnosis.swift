@@ -7,7 +7,7 @@ public import DialtoneSites
 /// Finds out what is wrong between this machine and a target.
 ///
 /// ```swift
-/// for await event in Diagnosis(of: try SiteURL("https://example.com/")) {
+/// for await event in Diagnosis(of: SiteURL("https://example.com/")) {
 ///   switch event {
 ///   case .began(let kind): print("looking at \(kind)…")
 ///   case .finding(let finding): for step in finding.steps { print(step) }
@@ -32,7 +32,9 @@ public import DialtoneSites
 /// and with CAP_NET_ADMIN it sees WireGuard's peers. Without them, the findings say what could not be seen.
 ///
 /// Each iteration makes a new diagnosis, which begins at once and ends within ``DiagnosisConfiguration/timeout``.
-/// If the iterating task is cancelled, or the iterator is released, the diagnosis ends, and its sockets are closed.
+/// If the iterating task is cancelled, or the iterator is released, the diagnosis ends, and its sockets are closed. The
+/// iterator of a loop at the top level of `main.swift` is a global variable: after `break` the diagnosis goes on. Put
+/// such a loop into a function.
 public struct Diagnosis: AsyncSequence, Sendable {
   /// What happens in a diagnosis. Findings come as they are found; the verdict comes last.
   public enum Event: Hashable, Sendable {

@@ -201,8 +201,9 @@ final class SiteMonitorCore: Sendable {
     case .report(let verdict): cell.publish(verdict)
     case .forget: cell.publish(SiteVerdict(url: state.sites.primary, kind: .undetermined))
     case .reportOffline(let reason, let failure):
+      let error = SiteError.noPath(reason, over: state.configuration.check.interface)
       let verdict = SiteVerdict(
-        url: state.sites.primary, kind: .offline, error: .noPath(reason), interface: state.machine.path?.interface,
+        url: state.sites.primary, kind: .offline, error: error, interface: state.machine.path?.interface,
         timestamp: provider.timestamp)
       cell.publish(failure.map { verdict.failing(for: $0.time, at: $0.verdict) } ?? verdict)
     }

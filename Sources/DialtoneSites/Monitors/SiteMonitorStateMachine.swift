@@ -164,8 +164,8 @@ struct SiteMonitorStateMachine {
     let isOffline = verdict.kind == .offline
     let earlier = isOffline ? failing?.last : nil
     failing = (since, earlier ?? verdict)
-    deadline = min(
-      due, now.addingClamped(Backoff.retryDelay(failure: retries, configuration: configuration, random: random)))
+    let retryDelay = Backoff.retryDelay(failure: retries, configuration: configuration, random: random)
+    deadline = min(due, now.addingClamped(min(retryDelay, Backoff.interval(interval, random: random))))
     let isTolerated = failures < configuration.failuresBeforeLoss && !isOffline
     if isTolerated, told == .available || told == .offline { return [] }
     told = isOffline ? .offline : .unavailable

@@ -291,7 +291,7 @@ package struct CheckStateMachine {
       guard let (address, path) = search.missingPath else { return [] }
       route = Route(address: address, interface: path.interface)
       pathReason = path.reason
-      return end(.offline, error: .noPath(path.reason))
+      return end(.offline, error: .noPath(path.reason, over: configuration.interface))
     case .trust, .name, .paths, .exchanging, .ended: return []
     }
   }

@@ -139,9 +139,12 @@ extension SiteError {
     }
   }
 
-  /// There is no path to the site, or to do something else, for this reason.
-  static func noPath(_ reason: Reachability.Reason?, to goal: String = "the site") -> SiteError {
-    SiteError(.noPath, "no path to \(goal): \(reason?.description ?? "no reason is known")")
+  /// There is no path to the site, over the interface asked for, or to do something else, for this reason.
+  static func noPath(
+    _ reason: Reachability.Reason?, to goal: String = "the site", over interface: String? = nil
+  ) -> SiteError {
+    let path = "path to \(goal)\(interface.map { " over \($0)" } ?? "")"
+    return SiteError(.noPath, "no \(path): \(reason?.description ?? "no reason is known")")
   }
 
   /// The system's words for an error number, such as "connection refused".

@@ -28,7 +28,7 @@ public struct SiteMonitorConfiguration: Hashable, Sendable {
   /// second of a path it does not: the network behind it may need a moment. Each pause is jittered by a fifth.
   public var retryDelay: Duration = .seconds(1)
 
-  /// The longest pause after a failed check.
+  /// The longest pause after a failed check. None is longer than the pause after a check that found the site available.
   public var maximumRetryDelay: Duration = .seconds(300)
 
   /// How many checks in a row have to fail before the loss of an available site is reported; at least 1. The loss of

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import CDialtoneSystem
 import DialtoneTesting
 import TestSupport
 import Testing
@@ -48,6 +49,24 @@ struct SettledTests {
     token.cancel()
   }
 
+  /// A turn stores one state after the other. The waiter holds `settle` up until the first is stored.
+  @Test func aScriptedNetworkHasSettledOnceTheLastStateIsStored() async throws {
+    let waiter = DetouredWaiter()
+    let network = ScriptedNetwork(makeWaiter: { _ throws(SystemError) in waiter })
+    let monitors = (0..<2_000).map { network.monitor(.address(IPAddress(ipv4: 0xC633_6400 + UInt32($0)))) }
+    let (first, last) = (try #require(monitors.first), try #require(monitors.last))
+    _ = try await last.waitUntilKnown()
+    waiter.take { _ in }  // no turn begins before `settle`
+    network.set(.numbered(1))
+    waiter.take { base in
+      base.wake()
+      while first.current.number != 1 { sched_yield() }
+    }
+    try await network.settle()
+    #expect(last.current.number == 1)
+    waiter.take { $0.wake() }
+  }
+
   @Test func returnsIfThereIsNoEngine() async {
     let waiters = ScarceWaiters()
     let network = waiters.network()
@@ -55,4 +74,22 @@ struct SettledTests {
     await monitor.engine.settled()
     #expect(monitor.current.isUndetermined(.outOfDescriptors))
   }
+}
+
+/// Does what a test says in place of a wake-up.
+private final class DetouredWaiter: EventWaiter {
+  typealias Detour = @Sendable (SemaphoreWaiter) -> Void
+
+  private let base = SemaphoreWaiter()
+  private let detour = Lock<Detour>({ $0.wake() })
+
+  func take(_ new: @escaping Detour) { detour.withLock { $0 = new } }
+
+  func wait() -> Bool { base.wait() }
+  func wake() -> Bool {
+    detour.withLock { $0 }(base)
+    return true
+  }
+  func setDeadline(_ deadline: Int64?) { base.setDeadline(deadline) }
+  func abandon() {}
 }

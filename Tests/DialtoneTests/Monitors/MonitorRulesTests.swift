@@ -119,15 +119,15 @@ struct MonitorRulesTests {
   }
 
   @Test(arguments: [
-    (PathGate.Unavailable.Cause.timedOut, "no path to internet within 2.0 seconds: the radio is blocked"),
-    (.needsIntervention, "no path to internet until somebody acts: the radio is blocked"),
-    (
-      .closed, "the wait for a path to internet was ended after 2.0 seconds: the gate is closed: the radio is blocked"
-    ),
+    (PathGate.Unavailable.Cause.timedOut, "no path to internet over wlan9 within 2.0 seconds: the radio is blocked"),
+    (.needsIntervention, "no path to internet over wlan9 until somebody acts: the radio is blocked"),
+    (.closed, "the wait for a path to internet over wlan9 was ended: the gate is closed: the radio is blocked"),
   ])
   func aGateSaysWhyInWords(cause: PathGate.Unavailable.Cause, words: String) {
     func error(_ reason: Reachability.Reason?) -> PathGate.Unavailable {
-      PathGate.Unavailable(cause: cause, target: .internet, reason: reason, waited: .seconds(2))
+      PathGate.Unavailable(
+        cause: cause, target: .internet, reason: reason, waited: .nanoseconds(2_000_241_472), timeout: .seconds(2),
+        interface: " over wlan9")
     }
     #expect("\(error(.radioBlocked))" == words)
     #expect("\(error(nil))" == words.replacing(": the radio is blocked", with: ""))

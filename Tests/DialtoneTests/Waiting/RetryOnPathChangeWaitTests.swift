@@ -34,7 +34,7 @@ struct RetryOnPathChangeWaitTests {
     #expect(error?.underlyingError as? WorkFailed == WorkFailed(run: 1))
     #expect(
       error?.message
-        == "the path to internet was lost (unreachable: no route to the destination), and the work failed: "
+        == "there was no path to internet (unreachable: no route to the destination), and the work failed: "
         + "WorkFailed(run: 1)")
     #expect(hasFailed.value == 1)
   }

@@ -98,6 +98,32 @@ struct WaitUntilReachableTests {
     ticking.cancel()
   }
 
+  /// A reason such as "the interface does not exist" says little without the interface's name.
+  @Test func theErrorNamesTheInterfaceThatIsAskedFor() async throws {
+    let network = scriptedNetwork()
+    network.set(.wired)
+    let monitor = network.monitor { $0.interface = "wlan9" }
+    let state = try await monitor.waitUntilKnown()
+    #expect(state.isUnreachable(.noInterface))
+    let error = await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilReachable(timeout: .zero) }
+    let words = "internet over wlan9 was not reachable at once, and there was no time to wait; now: \(state)"
+    #expect(error?.message == words)
+    let gate = PathGate(configuration: monitor.configuration, environment: network.environment)
+    let unavailable = await #expect(throws: PathGate.Unavailable.self) { try await gate.waitForPath(timeout: .zero) }
+    #expect(
+      unavailable?.description == "no path to internet over wlan9 within 0.0 seconds: the interface does not exist")
+  }
+
+  @Test func theErrorSaysThatTheMonitorIsPaused() async throws {
+    let network = scriptedNetwork()
+    network.set(.wifi)
+    let monitor = network.monitor()
+    monitor.pause()
+    let error = await #expect(throws: ReachabilityError.self) { try await monitor.waitUntilReachable(timeout: .zero) }
+    let words = "internet was not reachable at once, and there was no time to wait; the monitor is paused"
+    #expect(error?.message == words)
+  }
+
   @Test func takesAnyTimeout() async throws {
     let network = scriptedNetwork()
     let monitor = network.monitor()

@@ -53,6 +53,8 @@ struct SiteErrorTests {
   @Test func aMissingPathIsWordedTheSameEverywhere() {
     #expect(SiteError.noPath(nil).message == "no path to the site: no reason is known")
     #expect(SiteError.noPath(.linkDown).message == "no path to the site: the interface is down")
+    let missing = SiteError.noPath(.noInterface, over: "wlan9")
+    #expect(missing.message == "no path to the site over wlan9: the interface does not exist")
     let name = SiteError.noPath(.linkDown, to: "look the name up")
     #expect(name.message == "no path to look the name up: the interface is down")
   }
