@@ -41,7 +41,8 @@ extension SiteError {
     case .invalidHeaderToken:
       self.init(.malformedResponse, "a line of the answer's headers is malformed: it has no colon, or a NUL")
     case .unexpectedContentLength, .invalidContentLength:
-      self.init(.malformedResponse, "the answer's Content-Length is malformed: it is no number, too large, or two that differ")
+      self.init(
+        .malformedResponse, "the answer's Content-Length is malformed: it is no number, too large, or two that differ")
     case .invalidStatus: self.init(.malformedResponse, "the answer's status is malformed: it has not three digits")
     case .invalidChunkSize, .trailingGarbage:
       self.init(.malformedResponse, "the answer's body is malformed: it is not in the chunks that its headers announce")
