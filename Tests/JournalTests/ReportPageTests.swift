@@ -244,7 +244,7 @@ struct ReportPageTests {
   }
 
   /// At the left edge a text begins at its time, and at the right edge there is no room for it.
-  @Test(arguments: [(8, "01:30", "00:15"), (7, "01:30", "00:15"), (9, "01:45", "00:15"), (58, "02:30", "01:00")])
+  @Test(arguments: [(11, "01:30", "00:15"), (7, "01:30", "00:15"), (12, "01:45", "00:15"), (58, "02:30", "01:00")])
   func textsHaveRoom(start: Int, last: String, first: String) throws {
     let labels = try labels(Double(start) * 60, 6_000)
     #expect(labels.first?[3] == first && labels.last?[3] == last)

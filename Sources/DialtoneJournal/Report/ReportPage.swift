@@ -208,7 +208,7 @@ package struct ReportPage {
       let first = Self.midnight(near: data.since + WallTime.day / 2 - WallTime.second)
       times = stride(from: first, to: data.until, by: Int64.Stride(step)).map { Self.midnight(near: $0) }
     }
-    return times.filter { data.position(of: $0) < 0.97 }
+    return times.filter { data.position(of: $0) < 0.94 }
   }
 
   static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
