@@ -172,6 +172,7 @@ struct RecorderExplanationTests {
   @Test(
     arguments: [
       ("timed-out", .provider, 60_000_000, .provider), ("host-unreachable", .router, 60_000_000, .router),
+      ("timed-out", .unknown, 60_000_000, .unknown), ("host-unreachable", .site, 60_000_000, .unknown),
       ("network-unreachable", .provider, 60_000_000, .provider),
       ("connection-refused", .site, 60_000_000, .nameServer), ("timed-out", .nameServer, 60_000_000, .nameServer),
       ("timed-out", .provider, 70_000_000, .provider), ("timed-out", .provider, 70_000_001, .nameServer),
