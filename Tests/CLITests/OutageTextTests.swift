@@ -55,6 +55,16 @@ struct OutageTextTests {
         == "1 min           a         the name server  b\\u{7F} (no-carrier, certain)")
   }
 
+  /// From the beginning to the end, of which a part is known.
+  @Test func saysThatNobodyWatched() {
+    let moments = [1_000, 1_034].map { Moment(wall: $0 * Self.second, clock: $0 * Self.second, slept: 0) }
+    let open = OpenOutage(target: "internet", began: moments[0], unwatched: 30 * Self.second, words: "unreachable")
+    func line(_ ending: Outage.Ending) -> String { row(Outage(open, at: moments[1], ending), formatter(nil)) }
+    #expect(line(.over("back")).hasPrefix("≤ 34 s          internet"))
+    #expect(line(.open).hasPrefix("≤ 34 s, and on  internet"))
+    #expect(line(.cut).hasPrefix("≥ 4.0 s         internet"))
+  }
+
   @Test func saysWhatIsKnownOfTheCause() {
     let moments = [1_000, 1_090].map { Moment(wall: $0 * Self.second, clock: $0 * Self.second, slept: 0) }
     var bare = OpenOutage(target: "internet", began: moments[0], words: "unreachable")

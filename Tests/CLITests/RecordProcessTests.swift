@@ -141,6 +141,7 @@ struct RecordProcessTests {
     let outages = try lines(told, kind: "outage")
     #expect(outages.count == 1 && outages[0]["ending"] as? String == "over", "\(told.output)")
     #expect(outages[0]["unwatched"] as? Double ?? 0 > 0)
+    #expect(try await Tool.run(["outages", "--directory", folder.path], in: lab).output.contains("  ≤ "))
   }
 
   @Test func saysWhatToStartIfThereIsNoJournal() async throws {

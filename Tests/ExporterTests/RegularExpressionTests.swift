@@ -43,11 +43,34 @@ struct RegularExpressionTests {
     #expect(try !RegularExpression(expression).matches(body, budget: 40 * body.count))
   }
 
+  /// What a text repeats is found out once: phrases in a page of half a megabyte cost less than its bytes are many.
+  @Test func phrasesCostLittle() throws {
+    let phrases = (0..<20).map { "(?i:error \($0) of the server)" }.joined(separator: "|")
+    let page = [UInt8](repeatElement("<p>No Error 7 of a Server</p>\n".utf8, count: 16_000).joined())
+    #expect(try !RegularExpression("(?i)(\(phrases))").matches(page, budget: page.count / 4))
+    #expect(try RegularExpression("(?i)(\(phrases))").matches(page + "ERROR 19 OF THE \u{17F}ERVER".utf8))
+  }
+
+  /// Each of these sets of states is a new one, more than are kept.
   @Test func endsWithItsBudget() throws {
-    let expression = try RegularExpression("(a?){500}b")
-    #expect(throws: RegularExpression.TooCostly.self) {
-      try expression.matches([UInt8](repeating: UInt8(ascii: "a"), count: 100_000), budget: 100_000)
-    }
+    var numbers = SeededNumbers(seed: 9)
+    let text = (0..<100_000).map { _ in Bool.random(using: &numbers) ? UInt8(ascii: "a") : UInt8(ascii: "b") }
+    let expression = try RegularExpression("a[ab]{20}c")
+    #expect(throws: RegularExpression.TooCostly.self) { try expression.matches(text, budget: 100_000) }
+    #expect(try !expression.matches(text))
+    #expect(try expression.matches(text + "abbbbbbbbbbbbbbbbbbbbc".utf8))
+    #expect(try !expression.matches(text + "babbbbbbbbbbbbbbbbbbbc".utf8))
+  }
+
+  /// Characters that no set tells apart are one kind. 200 kinds come one after the other here.
+  @Test func knowsManyKindsOfCharacters() throws {
+    let letters = (0..<200).compactMap { Unicode.Scalar(0x4E00 + $0 * 64) }
+    let text = String(String.UnicodeScalarView(letters))
+    let all = try RegularExpression("^(?:\(text))+$")
+    #expect(try all.matches((text + text).utf8))
+    // These have the same lower bits.
+    #expect(try !all.matches((text + text.replacing("\u{4E00}", with: "\u{6E00}")).utf8))
+    #expect(try !all.matches((text + text.dropLast()).utf8))
   }
 
   @Test func readsBytesThatAreNoUTF8() throws {

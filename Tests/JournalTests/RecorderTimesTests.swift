@@ -33,6 +33,20 @@ struct RecorderTimesTests {
     #expect(machine.handle(.time, at: moment(699)).isEmpty)
   }
 
+  /// "And in an outage after 5, 10, 20, 40 seconds and so on."
+  @Test func aYoungOutageHasMoreLines() {
+    var machine = machine()
+    _ = machine.handle(.state(0, down(), since: nil), at: moment(100))
+    var times: [Moment] = []
+    for _ in 0..<9 {
+      let next = moment(Double(machine.nextTime - moment(0).clock) / 1_000_000)
+      times += events(machine.handle(.time, at: next)).filter { $0.kind == .alive }.map(\.at)
+    }
+    #expect(times == [105, 110, 120, 140, 180, 260, 420, 720, 1_020].map { moment($0) })
+    _ = machine.handle(.state(0, up, since: nil), at: moment(1_021))
+    #expect(machine.nextTime == moment(1_321).clock)
+  }
+
   /// "Targets that go down within ten seconds share one explanation."
   @Test(arguments: [(10.0, true), (10.1, false)]) func whatGoesDownWithinTenSecondsIsExplainedOnce(
     _ seconds: Double, _ isShared: Bool

@@ -194,6 +194,22 @@ struct ReportPageTests {
     #expect(try found(Self.bar, in: page) == [["100.00", "link"], ["5.00", "site"]])
   }
 
+  /// The recorder was killed after 2 of 34 seconds, and looked again for the last two: the band has these, as the sums.
+  @Test func whatNobodyWatchedIsNotInTheBand() throws {
+    let seen = [(20.0, 22.0), (52, 54)].map { OutageLog.Finding.watched("a", .down, from: wall($0), to: wall($1)) }
+    let findings = [up(10, 20)] + seen + [outage(20, 54) { $0.unwatched = 30_000_000 }, up(54, 60)]
+    let data = data(0, 400, findings)
+    let band = try #require(data.bands["a"])
+    #expect(band.enumerated().filter { $0.element.layer != nil }.map(\.offset) == [20, 21, 52, 53])
+    #expect(data.days.values.map(\.down) == [4_000_000] && data.lostByDay.values.map(\.self) == [4_000_000])
+    let page = page(0, 400, findings)
+    #expect(page.contains("1 outage, 4 s down, the longest 4 s; watched for 20 s</p>"))
+    #expect(page.contains("1 outage, the longest ≤ 34 s</p>") && page.contains("<span class=\"figure\">≤ 34 s</span>"))
+    #expect(page.contains(" · nobody watched for 30 s of it"))
+    // Without a finding of its own, as here, the band has it from end to end: what was seen before is another one's.
+    #expect(self.data(0, 400, findings + [outage(70, 71)]).bands["a"]?[70].layer == .link)
+  }
+
   /// What lasts as long stands in the order of its name, and what lasts no time has no bar.
   @Test func outagesOfNoTimeHaveNoBar() throws {
     let page = page(0, 400, [outage(20, 20, layer: .site), outage(60, 60, layer: .link)])
@@ -244,7 +260,7 @@ struct ReportPageTests {
   }
 
   /// At the left edge a text begins at its time, and at the right edge there is no room for it.
-  @Test(arguments: [(8, "01:30", "00:15"), (7, "01:30", "00:15"), (9, "01:45", "00:15"), (58, "02:30", "01:00")])
+  @Test(arguments: [(11, "01:30", "00:15"), (7, "01:30", "00:15"), (12, "01:45", "00:15"), (58, "02:30", "01:00")])
   func textsHaveRoom(start: Int, last: String, first: String) throws {
     let labels = try labels(Double(start) * 60, 6_000)
     #expect(labels.first?[3] == first && labels.last?[3] == last)

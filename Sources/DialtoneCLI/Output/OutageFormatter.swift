@@ -33,11 +33,12 @@ struct OutageFormatter {
 
   func line(for outage: Outage) -> String {
     let target = TerminalText.visible(outage.target)
-    var lasted = DurationText.words(.microseconds(outage.lasted))
+    func words(_ span: Int64) -> String { DurationText.words(.microseconds(span)) }
+    var lasted = outage.lasted(in: words)
     switch outage.ending {
     case .over: break
     case .open: lasted += ", and on"
-    case .cut: lasted = "≥ " + (outage.lasted < 1_000 ? "0 ms" : lasted)
+    case .cut: lasted = "≥ " + (outage.lasted < 1_000 ? "0 ms" : words(outage.lasted))
     }
     let row = [
       Screen.Span(WallTime.localText(outage.began), .faint), Screen.Span("  "),

@@ -3,9 +3,9 @@
 
 /// A regular expression in a subset of RE2's syntax, that a stranger's text is matched with.
 ///
-/// Invariant: matching takes at most as many steps as the text has characters times the program has instructions. It
-/// never takes more than its budget, and ends when it is told to. It is Thompson's simulation: all states at once, one
-/// character at a time, nothing is tried twice.
+/// Invariant: each character costs a look-up, or at most as many steps as the program has instructions. Matching never
+/// takes more steps than its budget, and ends when it is told to. It is RE2's way: the states of Thompson's automaton
+/// that are reached together are one state of another automaton, which is built as far as the text needs it.
 package struct RegularExpression: Sendable {
   /// Why a text is no expression of the subset.
   package struct Refusal: Error, Equatable {
@@ -15,12 +15,27 @@ package struct RegularExpression: Sendable {
   /// The text has cost more steps than it may, or more time.
   package struct TooCostly: Error {}
 
-  enum Assertion: Sendable, Equatable {
+  /// What assertions see of a character, or of the text's edge. A word is of ASCII, as RE2's \w.
+  enum Side { case edge, lineFeed, word, other }
+
+  enum Assertion: Sendable {
     case textStart, textEnd, lineStart, lineEnd, wordBoundary, noWordBoundary
+
+    fileprivate func holds(between previous: Side, _ next: Side) -> Bool {
+      switch self {
+      case .textStart: previous == .edge
+      case .textEnd: next == .edge
+      case .lineStart: previous == .edge || previous == .lineFeed
+      case .lineEnd: next == .edge || next == .lineFeed
+      case .wordBoundary: (previous == .word) != (next == .word)
+      case .noWordBoundary: (previous == .word) == (next == .word)
+      }
+    }
   }
 
   enum Instruction: Sendable {
-    case characters(CharacterRanges)
+    /// Goes over a character of the set with this number.
+    case characters(Int)
     case assertion(Assertion)
     /// Goes on at both places, which are counted from here, so that programs can be joined.
     case split(Int, Int)
@@ -28,129 +43,153 @@ package struct RegularExpression: Sendable {
   }
 
   private let program: [Instruction]
+  private let sets: [CharacterRanges]
 
   /// More instructions than any sensible expression has.
   static let sizeLimit = 2_000
-  /// About a second's work.
+  /// About half a second's work.
   package static let usualBudget = 20_000_000
 
   package init(_ text: String) throws(Refusal) {
     var parser = RegularExpressionParser(text)
     program = try parser.parse() + [.match]
+    sets = parser.sets
   }
 
   /// Whether it matches anywhere in the text, whose bytes are read as UTF-8. `isOver` is asked from time to time.
   package func matches(
     _ bytes: some Sequence<UInt8>, budget: Int = usualBudget, isOver: () -> Bool = { false }
   ) throws(TooCostly) -> Bool {
-    var simulation = Simulation(program, budget: budget)
+    var automaton = Automaton(self, budget: budget)
     var decoder = UTF8()
     var iterator = bytes.makeIterator()
-    var next = Self.scalar(&decoder, &iterator)
-    var previous: Unicode.Scalar?
+    var count = 0
     while true {
-      if try simulation.begin(between: previous, next) { return true }
-      guard let character = next else { return false }
-      next = Self.scalar(&decoder, &iterator)
-      if try simulation.advance(over: character, to: next, isOver) { return true }
-      previous = character
+      switch decoder.decode(&iterator) {
+      case .scalarValue(let scalar): if try automaton.matches(before: scalar) { return true }
+      case .error: if try automaton.matches(before: "\u{FFFD}") { return true }
+      case .emptyInput: return try automaton.matches(before: nil)
+      }
+      count += 1
+      // A program of the greatest size needs some 50 ms for this many characters.
+      if count & 0x3FF == 0, isOver() { throw TooCostly() }
     }
   }
 
-  private static func scalar(
-    _ decoder: inout UTF8, _ iterator: inout some IteratorProtocol<UInt8>
-  ) -> Unicode.Scalar? {
-    switch decoder.decode(&iterator) {
-    case .scalarValue(let scalar): scalar
-    case .emptyInput: nil
-    case .error: "\u{FFFD}"
+  /// What is built, and where it is.
+  private struct Automaton {
+    /// Characters that all sets and assertions see alike.
+    struct Kind: Hashable {
+      var side = Side.edge
+      var isInSet: [Bool]
     }
-  }
 
-  /// The states in which the program is.
-  private struct Simulation {
-    private let program: [Instruction]
+    struct State: Hashable {
+      /// Where the program goes on.
+      var places: [Int] = []
+      var previous = Side.edge
+    }
+
+    /// If more is kept, it is thrown away.
+    private static let sizeLimit = 1 << 17
+    private static let (unknown, matched): (Int32, Int32) = (-1, 0)
+
+    private let expression: RegularExpression
     private var budget: Int
-    /// The instructions that wait for a character.
-    private var states: [Int] = []
+    private var size = 0
+    /// The first is the text's end.
+    private var kinds: [Kind]
+    private var kindNumbers: [Kind: Int] = [:]
+    /// Characters of late, and their kinds.
+    private var recent = [(value: UInt32, kind: Int)](repeating: (.max, 0), count: 1 << 13)
+    /// The first stands for a match.
+    private var states: [State]
+    private var stateNumbers: [State: Int32]
+    private var state: Int32 = 1
+    /// The next states: a row for each state, a column for each kind.
+    private var next: [Int32]
+    private var columns = 8
     /// In which round each instruction was reached last.
     private var reached: [Int]
     private var round = 0
-    private var pending: [Int] = []
 
-    init(_ program: [Instruction], budget: Int) {
-      self.program = program
-      self.budget = budget
-      reached = [Int](repeating: -1, count: program.count)
+    init(_ expression: RegularExpression, budget: Int, _ state: State = State()) {
+      (self.expression, self.budget) = (expression, budget)
+      kinds = [Kind(isInSet: expression.sets.map { _ in false })]
+      (states, stateNumbers) = ([State(), state], [state: 1])
+      next = [Int32](repeating: Self.unknown, count: 2 * columns)
+      reached = [Int](repeating: 0, count: expression.program.count)
     }
 
-    /// Begins a match here, too. Returns whether there is one already.
-    mutating func begin(
-      between previous: Unicode.Scalar?, _ next: Unicode.Scalar?
-    ) throws(TooCostly) -> Bool {
-      try reach(0, between: previous, next)
+    /// Goes over a character, or the end. Returns whether there is a match before it.
+    mutating func matches(before character: Unicode.Scalar?) throws(TooCostly) -> Bool {
+      if size > Self.sizeLimit { self = Automaton(expression, budget: budget, states[Int(state)]) }
+      let number = character.map { kind(of: $0) } ?? 0
+      let cell = Int(state) * columns + number
+      if next[cell] == Self.unknown { next[cell] = step(over: kinds[number]) }
+      if budget < 0 { throw TooCostly() }
+      state = next[cell]
+      return state == Self.matched
     }
 
-    /// Goes over a character. Returns whether the program has matched.
-    mutating func advance(
-      over character: Unicode.Scalar, to next: Unicode.Scalar?, _ isOver: () -> Bool
-    ) throws(TooCostly) -> Bool {
-      let former = states
-      states.removeAll(keepingCapacity: true)
-      round += 1
-      for state in former {
-        guard case .characters(let ranges) = program[state], ranges.contains(character) else { continue }
-        if try reach(state + 1, between: character, next) { return true }
+    private mutating func kind(of character: Unicode.Scalar) -> Int {
+      let slot = Int(character.value) & (recent.count - 1)
+      if recent[slot].value == character.value { return recent[slot].kind }
+      let cases = CharacterRanges.cases(of: character)
+      let isWord = CharacterRanges.word.contains(character)
+      let kind = Kind(
+        side: isWord ? .word : character == "\n" ? .lineFeed : .other,
+        isInSet: expression.sets.map { $0.contains(character, cases) })
+      budget -= expression.sets.count
+      let number = kindNumbers[kind] ?? kinds.count
+      if number == kinds.count {
+        kinds.append(kind)
+        kindNumbers[kind] = number
+        size += kind.isInSet.count / 8
       }
-      budget -= former.count
-      // A program of the greatest size needs some 50 ms for this many rounds.
-      if round & 0x3FF == 0, isOver() { throw TooCostly() }
-      return false
+      if number == columns {
+        size += next.count
+        columns *= 2
+        next = [Int32](repeating: Self.unknown, count: states.count * columns)
+      }
+      recent[slot] = (character.value, number)
+      return number
     }
 
-    /// Goes on from an instruction without a character.
-    private mutating func reach(
-      _ start: Int, between previous: Unicode.Scalar?, _ next: Unicode.Scalar?
-    ) throws(TooCostly) -> Bool {
-      pending.append(start)
-      while let position = pending.popLast() {
-        if reached[position] == round { continue }
-        reached[position] = round
+    /// Finds where the program goes over a character of a kind.
+    private mutating func step(over kind: Kind) -> Int32 {
+      let from = states[Int(state)]
+      var (pending, to) = (from.places + [0], State(previous: kind.side))
+      round += 1
+      // A state that is new costs as much as some steps.
+      budget -= 16
+      while let place = pending.popLast() {
+        if reached[place] == round { continue }
+        reached[place] = round
         budget -= 1
-        if budget < 0 { throw TooCostly() }
-        switch program[position] {
-        case .characters: states.append(position)
+        switch expression.program[place] {
+        case .characters(let set): if kind.isInSet[set] { to.places.append(place + 1) }
         case .assertion(let assertion):
-          if assertion.holds(between: previous, next) { pending.append(position + 1) }
-        case .split(let first, let second): pending += [position + second, position + first]
-        case .match: return true
+          if assertion.holds(between: from.previous, kind.side) { pending.append(place + 1) }
+        case .split(let first, let second):
+          pending.append(place + first)
+          pending.append(place + second)
+        case .match: return Self.matched
         }
       }
-      return false
+      to.places.sort()
+      if let known = stateNumbers[to] { return known }
+      stateNumbers[to] = Int32(states.count)
+      states.append(to)
+      next += repeatElement(Self.unknown, count: columns)
+      size += columns + to.places.count
+      return Int32(states.count - 1)
     }
-  }
-}
-
-extension RegularExpression.Assertion {
-  fileprivate func holds(between previous: Unicode.Scalar?, _ next: Unicode.Scalar?) -> Bool {
-    switch self {
-    case .textStart: previous == nil
-    case .textEnd: next == nil
-    case .lineStart: previous == nil || previous == "\n"
-    case .lineEnd: next == nil || next == "\n"
-    case .wordBoundary: Self.isWord(previous) != Self.isWord(next)
-    case .noWordBoundary: Self.isWord(previous) == Self.isWord(next)
-    }
-  }
-
-  /// RE2's \w: ASCII alone.
-  private static func isWord(_ scalar: Unicode.Scalar?) -> Bool {
-    scalar.map(CharacterRanges.word.contains) ?? false
   }
 }
 
 /// Characters, as ranges of them.
-struct CharacterRanges: Sendable {
+struct CharacterRanges: Hashable, Sendable {
   private(set) var ranges: [ClosedRange<UInt32>] = []
   var isNegated = false
   /// Whether capitals and small letters are the same.
@@ -181,8 +220,9 @@ struct CharacterRanges: Sendable {
     if start <= 0x10_FFFF { ranges.append(start...0x10_FFFF) }
   }
 
-  func contains(_ scalar: Unicode.Scalar) -> Bool {
-    (has(scalar.value) || ignoresCase && Self.cases(of: scalar).contains { has($0.value) }) != isNegated
+  /// Whether a character is one of them, or with case ignored one of its cases.
+  func contains(_ scalar: Unicode.Scalar, _ cases: [Unicode.Scalar] = []) -> Bool {
+    (has(scalar.value) || ignoresCase && cases.contains { has($0.value) }) != isNegated
   }
 
   /// The small letter and the capital of a letter, if each is one.

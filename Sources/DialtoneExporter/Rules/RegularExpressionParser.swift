@@ -17,6 +17,9 @@ struct RegularExpressionParser {
     var dotIsAny = false
   }
 
+  /// The sets of characters that the program has by their numbers.
+  private(set) var sets: [CharacterRanges] = []
+  private var setNumbers: [CharacterRanges: Int] = [:]
   private let scalars: [Unicode.Scalar]
   private var position = 0
   private var flags = Flags()
@@ -158,8 +161,8 @@ struct RegularExpressionParser {
     let scalar = try takeAny(or: "it ends too early")
     switch scalar {
     case "(": return try group()
-    case "[": return [.characters(try bracket())]
-    case ".": return [.characters(flags.dotIsAny ? .any : .notLineFeed)]
+    case "[": return characters(try bracket())
+    case ".": return characters(flags.dotIsAny ? .any : .notLineFeed)
     case "^": return [.assertion(flags.isMultiline ? .lineStart : .textStart)]
     case "$": return [.assertion(flags.isMultiline ? .lineEnd : .textEnd)]
     case "\\": return try escape()
@@ -173,11 +176,20 @@ struct RegularExpressionParser {
     }
   }
 
-  private func literal(_ scalar: Unicode.Scalar) -> Program {
+  private mutating func literal(_ scalar: Unicode.Scalar) -> Program {
     var ranges = CharacterRanges([scalar...scalar])
     ranges.ignoresCase = flags.ignoresCase
     if flags.ignoresCase { for other in CharacterRanges.cases(of: scalar) { ranges.insert(other...other) } }
-    return [.characters(ranges)]
+    return characters(ranges)
+  }
+
+  private mutating func characters(_ ranges: CharacterRanges) -> Program {
+    let number = setNumbers[ranges] ?? sets.count
+    if number == sets.count {
+      sets.append(ranges)
+      setNumbers[ranges] = number
+    }
+    return [.characters(number)]
   }
 
   private mutating func group() throws(Refusal) -> Program? {
@@ -240,7 +252,7 @@ struct RegularExpressionParser {
         var all = ranges
         all.isNegated = isNegated
         all.ignoresCase = flags.ignoresCase
-        return [.characters(all)]
+        return characters(all)
       }
       return literal(try character(after: scalar))
     }

@@ -57,8 +57,9 @@ package struct RecorderStateMachine: Sendable {
     var rank: (Int, Int64) { (explanations, began) }
   }
 
-  /// How long nothing is written at most.
+  /// How long nothing is written at most, and in an outage at first.
   package static let heartbeat = 300 * WallTime.second
+  private static let firstHeartbeat = 5 * WallTime.second
   /// A smaller difference is only the time between two readings of clocks.
   private static let sleepTolerance: Int64 = 100_000
   private static let stepTolerance: Int64 = 500_000
@@ -124,7 +125,14 @@ package struct RecorderStateMachine: Sendable {
   /// When to hand in the time, by `Moment.clock`.
   package var nextTime: Int64 {
     let nextGlance = tracks.contains(where: \.wantsGlance) ? lastGlance + Self.glancePause : .max
-    return min(lastWritten.clock + Self.heartbeat, nextExplanation ?? .max, nextGlance)
+    return min(nextLine, nextExplanation ?? .max, nextGlance)
+  }
+
+  /// When a line is due. Lines lie as far apart as the last outage is old: if the recorder is killed, half of that is
+  /// known.
+  private var nextLine: Int64 {
+    let ages = tracks.compactMap { track in track.open.map { lastWritten.clock - $0.began.clock } }
+    return lastWritten.clock + min(Self.heartbeat, max(Self.firstHeartbeat, ages.min() ?? .max))
   }
 
   package mutating func handle(_ input: Input, at now: Moment) -> [Action] {
@@ -142,7 +150,7 @@ package struct RecorderStateMachine: Sendable {
       // An explanation says more.
       guard explanation.cause != nil, tracks[target].open?.explanation == nil else { break }
       take(explanation, of: target, now, &actions)
-    case .time: if lastWritten.clock + Self.heartbeat <= now.clock { write(.alive, now, &actions) }
+    case .time: if nextLine <= now.clock { write(.alive, now, &actions) }
     case .stop(let reason): write(.stop(reason: reason), now, &actions)
     }
     if isBeforeSleep { notice(now, &actions) }
@@ -265,7 +273,7 @@ package struct RecorderStateMachine: Sendable {
       else { continue }
       for (name, other, position) in [(new, old, target), (old, new, index)]
       where name.isNameUnheard && other.layer != .nameServer && Self.beyond.contains(other.reason ?? "") {
-        let layer = other.layer == .router ? OutageLayer.router : .provider
+        let layer = [.router, .provider].contains(other.layer) ? other.layer : .unknown
         tracks[position].open?.statedLayer = layer
         tracks[position].open?.explanation?.layer = layer
       }

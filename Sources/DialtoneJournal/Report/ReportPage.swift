@@ -66,7 +66,7 @@ package struct ReportPage {
 
   private var summary: String {
     let count = data.sums.targets.values.reduce(0) { $0 + $1.outages }
-    let longest = data.worst.first.map { ", the longest \(words($0.lasted))" } ?? ""
+    let longest = data.worst.first.map { ", the longest \($0.lasted(in: words))" } ?? ""
     let events = OutageLayer.allCases.reduce(0) { $0 + data.sums.events(in: $1).count }
     if data.sums.targets.isEmpty { return "nothing recorded" }
     return count == 0 ? "no outages" : "\(Self.words(events, count))\(longest)"
@@ -208,7 +208,7 @@ package struct ReportPage {
       let first = Self.midnight(near: data.since + WallTime.day / 2 - WallTime.second)
       times = stride(from: first, to: data.until, by: Int64.Stride(step)).map { Self.midnight(near: $0) }
     }
-    return times.filter { data.position(of: $0) < 0.97 }
+    return times.filter { data.position(of: $0) < 0.94 }
   }
 
   static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -279,7 +279,7 @@ package struct ReportPage {
         html.element("span", class: "key", [("style", "background:var(--\(outage.layer.rawValue))")]) { _ in }
         html.text(outage.causeWords)
       }
-      html.element("span", class: "figure", words(outage.lasted))
+      html.element("span", class: "figure", outage.lasted(in: words))
     }
     html.element("p", class: "soft", story(outage))
     if let steps = outage.explanation?.steps, !steps.isEmpty {
@@ -302,6 +302,7 @@ package struct ReportPage {
     }
     parts.append("where: \(outage.layer.words)")
     if let words = outage.confidenceWords { parts.append(words) }
+    if outage.unwatched > 0 { parts.append("nobody watched for \(words(outage.unwatched)) of it") }
     if outage.slept > WallTime.second { parts.append("\(words(outage.slept)) of sleep left out") }
     return parts.joined(separator: " · ")
   }

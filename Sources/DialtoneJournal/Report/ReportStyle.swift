@@ -67,11 +67,11 @@ enum ReportStyle {
     .day.fine { background: color-mix(in srgb, var(--up) 65%, var(--card)); }
     .day.bad { background: color-mix(in srgb, var(--link) var(--share), var(--card)); }
     .day.blank { background: none; }
-    .bar { display: grid; grid-template-columns: 8.5rem 1fr 16rem; gap: 0.9rem; align-items: center;
+    .bar { display: grid; grid-template-columns: 8.5rem 1fr 21rem; gap: 0.9rem; align-items: center;
       padding: 0.3rem 0; }
     .bar .track { height: 0.85rem; background: var(--void); border-radius: 5px; overflow: hidden; display: block; }
     .bar .track span { display: block; height: 100%; border-radius: 5px; min-width: 3px; }
-    .bar .figure { text-align: right; font-weight: 450; }
+    .bar .figure { text-align: right; font-weight: 450; white-space: normal; }
     .worst { padding: 1rem 0; border-top: 1px solid var(--line); break-inside: avoid; }
     .worst:first-of-type { border-top: 0; padding-top: 0; }
     .worst:last-child { padding-bottom: 0; }
@@ -91,7 +91,7 @@ enum ReportStyle {
       .calendar { gap: 3px; }
       .day { min-height: 2.9rem; padding: 0.2rem 0.3rem; font-size: 0.7rem; border-radius: 6px; }
       .calendar .head { padding: 0 0.3rem; }
-      .bar { grid-template-columns: 1fr auto; gap: 0.1rem 0.9rem; padding: 0.45rem 0; }
+      .bar { grid-template-columns: max-content 1fr; gap: 0.1rem 0.9rem; padding: 0.45rem 0; }
       .bar .track { grid-row: 2; grid-column: 1 / -1; }
       .axis span.minor { display: none; }
     }

@@ -54,6 +54,11 @@ package struct Outage: Equatable, Sendable {
   /// The identifier of the cause, or of the reason; `nil` if neither is known.
   package var causeIdentifier: String? { known.explanation?.cause ?? known.reason }
 
+  /// How long it lasted, in words. It may have been over while nobody watched.
+  package func lasted(in words: (Int64) -> String) -> String {
+    known.unwatched > 0 ? "≤ " + words(lasted + known.unwatched) : words(lasted)
+  }
+
   /// How much of it lies in a span of the wall clock. Sleep and what nobody watched are spread evenly.
   package func lasted(from start: Int64, to end: Int64) -> Int64 {
     let (first, last) = (max(began, start), min(ended, end))
