@@ -81,6 +81,8 @@ struct BeyondProbe {
     var barrier: ConnectionFinding.Outcome?
     guard var connection = connection(answer, near: near, long, &barrier) else { return nil }
     let stop = connection == .answered ? stopsSites(answer, near, &connection) : barrier
+    // What there was no time to find out is not known.
+    if stop == nil, connection == .answered, patience.isOver { connection = .leadsOn }
     var finding = BeyondFinding(asked, trace: trace, connection: connection)
     finding.stopsSites = stop
     return finding
@@ -220,7 +222,8 @@ struct BeyondProbe {
 
   private func ask(_ questions: inout [Question], _ traces: inout [HopTrace]) {
     let start = TimeSource.system.now()
-    var resends = NameRound.pausing.resends
+    // Behind a proxy, silence is usual.
+    var resends = (inquiry.hasProxySetting ? NameRound.times : NameRound.pausing).resends
     // Connections to the target begin before, and are tried again after a pause of their own, which this is not to end.
     if inquiry.subject.goal != .internet { resends[2] += Self.again }
     // Traces send nothing again, which would end the pause.
@@ -235,8 +238,8 @@ struct BeyondProbe {
         for index in questions.indices where questions[index].outcome == nil { send(&questions[index]) }
         // Whoever has not answered a question the first time may lie behind a filter of such questions.
         let open = Set(questions.filter { $0.outcome == nil }.map(\.server.family))
-        for index in traces.indices where sent > 1 && open.contains(traces[index].family) && !traces[index].isHeard {
-          traces[index].begin()
+        for (index, trace) in traces.enumerated() where sent > 1 && open.contains(trace.family) {
+          if trace.stop == .silent, !trace.hasDiedBeyond { traces[index].begin() }
         }
       }
       let next = (resends + [quiet, end]).filter { $0 > elapsed }.min() ?? 0

@@ -49,9 +49,6 @@ struct HopTrace {
   /// Whether a router beyond the first has said that a connection died with it.
   var hasDiedBeyond: Bool { !routers.isEmpty }
 
-  /// Whether anybody has answered one.
-  var isHeard: Bool { !routers.isEmpty || !ends.isEmpty || refusal != nil || hasDiedAtRouter }
-
   /// Whether somebody has taken one.
   var isTaken: Bool { ends.values.contains(0) }
 

@@ -9,7 +9,7 @@ internal import DialtoneSites
 /// Questions about one name to several name servers at the same time, to each by itself. Belongs to one thread.
 struct NameRound {
   /// When a question is sent again, and when a server that does not answer is taken to be silent, in milliseconds.
-  private static let times: (resends: [Int64], end: Int64) = ([0, 1_000, 2_000], 3_000)
+  static let times: (resends: [Int64], end: Int64) = ([0, 1_000, 2_000], 3_000)
   /// Those of questions to root servers: the last one comes after a pause. A Linux router whose route refuses packets
   /// counts each of them twice (ip_error, icmp_send), and says so only to somebody who has sent none for two seconds.
   static let pausing: (resends: [Int64], end: Int64) = ([0, 1_000, 3_100], 3_600)
