@@ -26,14 +26,16 @@ extension ExporterConfiguration {
     self.init(modules: modules)
   }
 
-  /// Reads the files of `ca_file` anew: they are replaced before their certificates end. If one cannot be read, what
-  /// was read before stays in use, and the reason is returned.
+  /// Reads the files of `ca_file` anew: they are replaced before their certificates end. If one cannot be read, or has
+  /// no certificate, what was read before stays in use, and the reason is returned.
   mutating func readTrust(file: (String) throws -> String) -> String? {
     var failure: String?
     for (name, module) in modules {
       guard let path = module.trustFile else { continue }
       do {
-        modules[name]?.trust = .pem(try file(path))
+        let text = try file(path)
+        // To read many certificates takes long.
+        if module.trust != .pem(text) { modules[name]?.trust = try .readable(text) }
       } catch {
         failure = "ca_file: \(path): \(error)"
       }
@@ -156,7 +158,7 @@ private struct ModuleReader {
     case "ca_file":
       let path = try value.string()
       do {
-        module.trust = .pem(try file(path))
+        module.trust = try .readable(file(path))
         module.trustFile = path
       } catch {
         throw value.refusal("ca_file: \(value.shown): \(error)")
