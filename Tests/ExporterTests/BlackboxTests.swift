@@ -114,6 +114,7 @@ extension BlackboxTests {
     Question(words: "a chain", target: { "https://127.0.0.1:\($0.chained.port)/" }, module: "root"),
     Question(words: "a certificate of nobody", target: { "https://127.0.0.1:\($0.secure.port)/" }),
     Question(words: "nobody", target: { _ in "127.0.0.1:1" }),
+    Question(words: "no host", target: { _ in "http:///x" }),
     Question(words: "a port", target: { "127.0.0.1:\($0.plain.port)" }, module: "tcp_connect"),
     Question(words: "a closed port", target: { _ in "127.0.0.1:1" }, module: "tcp_connect"),
     Question(words: "a port with TLS", target: { "127.0.0.1:\($0.secure.port)" }, module: "tls"),
@@ -176,6 +177,21 @@ struct BlackboxTests {
       }
       let more = ours.keys.filter { !$0.hasPrefix("dialtone_") && theirs[$0] == nil }
       #expect(more.isEmpty, "\(question.words)")
+    }
+    // Both say that such a probe has failed; how far it came is told otherwise.
+    for query in [
+      "a+b", "http://127.0.0.1:99999/", "http://127.0.0.1:0/", "127.0.0.1:99999&module=tcp_connect",
+      "127.0.0.1&module=tcp_connect", "http://127.0.0.1:1&module=tcp_connect",
+    ] {
+      for text in [
+        try await blackbox.get("/probe?target=\(query)"), try await exporter.get("/probe?target=\(query)"),
+      ] {
+        #expect(exporter.samples(in: text)["probe_success"] == 0, "\(query): \(text)")
+      }
+    }
+    let own = try await Curl.get(exporter.url + "metrics").body.split(separator: "\n")
+    for line in try await blackbox.get("/metrics").split(separator: "\n") where line.contains(" blackbox_") {
+      #expect(line.contains("_build_info") || own.contains(line), "\(line)")
     }
   }
 
