@@ -42,9 +42,7 @@ private final class BlackboxExporter {
     Program.removeItem(folder)
   }
 
-  func probe(_ query: String) async throws -> String {
-    try await Curl.get("http://127.0.0.1:\(port)/probe?\(query)").body
-  }
+  func get(_ path: String) async throws -> String { try await Curl.get("http://127.0.0.1:\(port)\(path)").body }
 }
 
 extension BlackboxTests {
@@ -167,7 +165,7 @@ struct BlackboxTests {
     let exporter = try await TestExporter(try ExporterConfiguration(yaml: Self.configuration) { _ in root })
     for question in Self.questions {
       let target = question.target(sites)
-      let theirs = exporter.samples(in: try await blackbox.probe("target=\(target)&module=\(question.module)"))
+      let theirs = exporter.samples(in: try await blackbox.get("/probe?target=\(target)&module=\(question.module)"))
       let ours = try await exporter.probe(target, question.module)
       try #require(theirs["probe_success"] != nil, "\(question.words)")
       for (name, value) in theirs {
