@@ -123,6 +123,19 @@ struct ExporterAnswerTests {
     #expect(await exporter.answer(Exporter.Request()).body.contains("<td>1970-01-02T00:00:00Z</td><td>a.example</td>"))
   }
 
+  /// As blackbox_exporter does: a failure is not lost among those that succeed.
+  @Test func thePageKeepsFailures() async throws {
+    let exporter = try exporter { url, _ in
+      let isFine = url.text.contains("fine")
+      return SiteVerdict(url: url, kind: isFine ? .available : .unexpectedResponse, status: isFine ? 200 : 500)
+    }
+    for target in ["bad.example"] + (1...200).map({ "fine\($0).example" }) {
+      _ = await exporter.answer(Exporter.Request(target: "/probe?target=\(target)"))
+    }
+    let body = await exporter.answer(Exporter.Request()).body
+    #expect(body.contains(">bad.example<") && body.contains(">fine200.example<") && !body.contains(">fine1.example<"))
+  }
+
   /// The last hundred, the newest first.
   @Test func thePageShowsTheLastProbes() async throws {
     let exporter = try exporter()

@@ -35,6 +35,7 @@ package final class Exporter: Sendable {
     var unknownModules = 0
     var probes: [String: Int] = [:]
     var recent: [[String]] = []
+    var failed: [[String]] = []
   }
 
   /// The modules, and requests as they were read: Prometheus sends the same ones again and again, and to read one takes
@@ -147,13 +148,19 @@ package final class Exporter: Sendable {
     state.withLock { [probe] state in
       state.running -= 1
       state.probes[result.verdict.kind.identifier, default: 0] += 1
-      state.recent.append(ExporterPage.cells(of: probe, result, at: time.timestamp))
-      // Many at a time: what is taken from the front moves all others.
-      if state.recent.count == 2 * Self.recentLimit { state.recent.removeFirst(Self.recentLimit) }
+      let cells = ExporterPage.cells(of: probe, result, at: time.timestamp)
+      Self.append(cells, to: &state.recent)
+      if !result.succeeded { Self.append(cells, to: &state.failed) }
     }
     let families = result.families(isLocalPathUp: watched.isLocalPathUp)
     if probe.isDebug { return Response(body: Self.debugText(probe, result, families)) }
     return Response(type: request.format.contentType, body: request.format.text(of: families))
+  }
+
+  private static func append(_ cells: [String], to list: inout [[String]]) {
+    list.append(cells)
+    // Many at a time: what is taken from the front moves all others.
+    if list.count == 2 * recentLimit { list.removeFirst(recentLimit) }
   }
 
   private func read(_ text: RequestText) throws(ProbeRequest.Refusal) -> ProbeRequest {
@@ -275,8 +282,9 @@ package final class Exporter: Sendable {
   // MARK: The page
 
   private func page() -> Response {
+    let (recent, failed) = state.withLock { ($0.recent, $0.failed) }
     let page = ExporterPage(
-      recent: state.withLock { $0.recent.suffix(Self.recentLimit) }.reversed(),
+      recent: recent.suffix(Self.recentLimit).reversed(), failed: failed.suffix(Self.recentLimit).reversed(),
       modules: modules.withLock { $0.configuration.modules.keys.sorted() },
       isLocalPathUp: watched.isLocalPathUp)
     return Response(
