@@ -99,6 +99,7 @@ struct ExporterAnswerTests {
       Exporter.Request(target: "/probe?target=a.example:22&debug=true&module=tcp_connect"))
     #expect(
       debug.type == "text/plain; charset=utf-8" && debug.body.hasPrefix("Logs for the probe:\nmodule=tcp_connect "))
+    #expect(debug.body.contains("module=tcp_connect a.example:22: "), "\(debug.body)")
     #expect(debug.body.contains("\n\n\n\nMetrics that would have been returned:\n# HELP "))
     #expect(debug.body.hasSuffix("\n\n\n\nModule configuration:\nprober: tcp\n"))
   }

@@ -203,7 +203,9 @@ struct ExporterTextTests {
 
   @Test(arguments: [
     ("valid_status_codes: [199]", "199"), ("valid_status_codes: [1000]", "1000"), ("valid_status_codes: 200", "a list"),
-    ("valid_status_codes: [2xx]", "2xx"), ("valid_http_versions: [HTTP/0.9, HTTP/3.0]", "HTTP/1.1"),
+    ("valid_status_codes: [2xx]", "2xx"),
+    ("valid_status_codes: [\"200\"]", "200"), ("valid_status_codes: ['200']", "200"),
+    ("valid_http_versions: [HTTP/0.9, HTTP/3.0]", "HTTP/1.1"),
     ("headers: {\"\": x}", "name of a header"), ("headers: {a b: x}", "name of a header"),
     ("headers: {\"a:\": x}", "name of a header"), ("headers: {é: x}", "name of a header"),
     ("headers: {X: \"\\x7F\"}", "control"), ("headers: {X: \"\\x1F\"}", "control"),

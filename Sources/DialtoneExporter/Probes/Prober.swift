@@ -156,7 +156,8 @@ package struct Prober: Sendable {
       if result.address == nil { result.address = verdict.address }
       result.details = details
       result.certificateExpires = verdict.certificateExpires
-      result.log.append("\(url.text): \(verdict)\(verdict.address.map { " at \($0)" } ?? "")")
+      let place = module.prober == .tcp ? request.target : url.text
+      result.log.append("\(place): \(verdict)\(verdict.address.map { " at \($0)" } ?? "")")
       let found = ProbeResult.Verdict(outcome)
       let isFirst = result.redirects == 0
       if details.status != nil, let location = details.redirect {

@@ -141,7 +141,8 @@ private struct ModuleReader {
       // blackbox_exporter prefers this one if nothing is said.
       if !module.fallsBack, module.preferredFamily == nil { module.preferredFamily = .ipv6 }
     case "tls_config": for (key, value) in try value.entries() { try readTLS(key, value, into: &module) }
-    default: throw key.refusal("it cannot be honoured; remove it, or leave the module to blackbox_exporter")
+    default:
+      throw key.refusal("it cannot be honoured; correct it, remove it, or leave it to blackbox_exporter if that has it")
     }
   }
 
