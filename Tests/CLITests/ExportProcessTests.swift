@@ -39,6 +39,37 @@ struct ExportProcessTests {
     #expect(missing.ending == .exited(66) && missing.error.contains("--config: \(path): "), "\(missing.error)")
   }
 
+  /// As blackbox_exporter: SIGHUP has the configuration read anew, and what it cannot read replaces nothing.
+  @Test func readsItsConfigurationAnew() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/modules.yml"
+    func write(_ text: String) throws {
+      try "modules: {\(text)}\n".write(toFile: path, atomically: true, encoding: .utf8)
+    }
+    try write("a: {prober: http}")
+    let lab = try NetworkLab()
+    let process = try Tool.start(["export", "--config", path], in: lab)
+    _ = try await process.error.nextLine()
+    let probe = "http://127.0.0.1:9115/probe?target=127.0.0.1:1&module"
+    #expect(try await curl("\(probe)=b", in: lab) == "Unknown module \"b\"\n")
+    try write("b: {prober: tcp}")
+    try process.signal(SIGHUP)
+    #expect(try await process.error.nextLine() == "dialtone: the configuration was read anew")
+    #expect(try await curl("\(probe)=b", in: lab).contains("\nprobe_success 0\n"))
+    #expect(try await curl("\(probe)=a", in: lab) == "Unknown module \"a\"\n")
+    try write("c: {prober: icmp}")
+    try process.signal(SIGHUP)
+    let line = try await process.error.nextLine()
+    #expect(line.hasPrefix("dialtone: --config: \(path): line 1: ") && line.contains("stays in use"), "\(line)")
+    #expect(try await curl("\(probe)=b", in: lab).contains("\nprobe_success 0\n"))
+    let metrics = try await curl("http://127.0.0.1:9115/metrics", in: lab)
+    #expect(metrics.contains("\nblackbox_exporter_config_last_reload_successful 0\n"))
+    #expect(metrics.contains("\nblackbox_module_unknown_total 2\n"))
+    try process.signal(SIGTERM)
+    #expect(try await process.exit() == .signalled(SIGTERM))
+    try FileManager.default.removeItem(atPath: path)
+  }
+
   @Test func listensProbesAndEndsWithASignal() async throws {
     let lab = try NetworkLab()
     let site = try await LabSite(LabSite.fine, in: lab)

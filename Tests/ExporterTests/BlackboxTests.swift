@@ -42,9 +42,7 @@ private final class BlackboxExporter {
     Program.removeItem(folder)
   }
 
-  func probe(_ query: String) async throws -> String {
-    try await Curl.get("http://127.0.0.1:\(port)/probe?\(query)").body
-  }
+  func get(_ path: String) async throws -> String { try await Curl.get("http://127.0.0.1:\(port)\(path)").body }
 }
 
 extension BlackboxTests {
@@ -114,6 +112,7 @@ extension BlackboxTests {
     Question(words: "a chain", target: { "https://127.0.0.1:\($0.chained.port)/" }, module: "root"),
     Question(words: "a certificate of nobody", target: { "https://127.0.0.1:\($0.secure.port)/" }),
     Question(words: "nobody", target: { _ in "127.0.0.1:1" }),
+    Question(words: "no host", target: { _ in "http:///x" }),
     Question(words: "a port", target: { "127.0.0.1:\($0.plain.port)" }, module: "tcp_connect"),
     Question(words: "a closed port", target: { _ in "127.0.0.1:1" }, module: "tcp_connect"),
     Question(words: "a port with TLS", target: { "127.0.0.1:\($0.secure.port)" }, module: "tls"),
@@ -156,7 +155,9 @@ struct BlackboxTests {
 
   /// Every series that one of both has, the other has, with the same value. Of times, only that they are told.
   @Test func tellsTheSameAsBlackboxExporter() async throws {
-    let root = try SiteIdentity("root").certificates
+    // Of a file in which one certificate is broken, both take the others.
+    let broken = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+    let root = try SiteIdentity("root").certificates + broken
     let sites = Sites(
       plain: try await SiteServer(Self.plain), secure: try await SiteServer(Self.plain, as: try SiteIdentity("server")),
       chained: try await SiteServer(Self.plain, as: try SiteIdentity("chained")))
@@ -164,7 +165,7 @@ struct BlackboxTests {
     let exporter = try await TestExporter(try ExporterConfiguration(yaml: Self.configuration) { _ in root })
     for question in Self.questions {
       let target = question.target(sites)
-      let theirs = exporter.samples(in: try await blackbox.probe("target=\(target)&module=\(question.module)"))
+      let theirs = exporter.samples(in: try await blackbox.get("/probe?target=\(target)&module=\(question.module)"))
       let ours = try await exporter.probe(target, question.module)
       try #require(theirs["probe_success"] != nil, "\(question.words)")
       for (name, value) in theirs {
@@ -174,6 +175,21 @@ struct BlackboxTests {
       }
       let more = ours.keys.filter { !$0.hasPrefix("dialtone_") && theirs[$0] == nil }
       #expect(more.isEmpty, "\(question.words)")
+    }
+    // Both say that such a probe has failed; how far it came is told otherwise.
+    for query in [
+      "a+b", "http://127.0.0.1:99999/", "http://127.0.0.1:0/", "127.0.0.1:99999&module=tcp_connect",
+      "127.0.0.1&module=tcp_connect", "http://127.0.0.1:1&module=tcp_connect",
+    ] {
+      for text in [
+        try await blackbox.get("/probe?target=\(query)"), try await exporter.get("/probe?target=\(query)"),
+      ] {
+        #expect(exporter.samples(in: text)["probe_success"] == 0, "\(query): \(text)")
+      }
+    }
+    let own = try await Curl.get(exporter.url + "metrics").body.split(separator: "\n")
+    for line in try await blackbox.get("/metrics").split(separator: "\n") where line.contains(" blackbox_") {
+      #expect(line.contains("_build_info") || own.contains(line), "\(line)")
     }
   }
 

@@ -4,6 +4,7 @@
 import Dialtone
 import DialtoneExporter
 import DialtoneSites
+import SiteLab
 import TestSupport
 import Testing
 
@@ -11,8 +12,19 @@ struct ConfigurationTests {
   private func read(_ yaml: String) throws(ConfigurationError) -> ExporterConfiguration {
     try ExporterConfiguration(yaml: yaml) { path in
       if path == "/nosuch" { throw ConfigurationTestsFailure() }
-      return "text of \(path)"
+      return try SiteIdentity("root").certificates
     }
+  }
+
+  /// A file without a certificate trusts nobody: that is said at the start, as of one that is missing.
+  @Test(arguments: [
+    "", "\n", "root:x:0:0:root:/root:/bin/sh\n", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+    "-----BEGIN CERTIFICATE-----\nMIIBIjCByaADAgEC",
+  ])
+  func namesAFileWithoutCertificates(_ text: String) {
+    let yaml = "modules:\n  a:\n    prober: tcp\n    tcp:\n      tls_config:\n        ca_file: /ca.pem\n"
+    let error = #expect(throws: ConfigurationError.self) { try ExporterConfiguration(yaml: yaml) { _ in text } }
+    #expect(error?.line == 6 && error?.message.contains("ca_file: \"/ca.pem\": ") == true)
   }
 
   private struct ConfigurationTestsFailure: Error {}
@@ -51,7 +63,8 @@ struct ConfigurationTests {
     #expect(web.failsWithoutTLS && !web.failsWithTLS && web.forbidden.count == 1 && web.required.count == 2)
     #expect(web.fields.map(\.name) == ["Host", "Accept-Language"])
     #expect(web.preferredFamily == .ipv4 && !web.fallsBack && !web.followsRedirects && !web.verifiesCertificate)
-    #expect(web.serverName?.text == "example.net" && web.trust == .pem("text of /ca.pem"))
+    let root = try SiteIdentity("root").certificates
+    #expect(web.serverName?.text == "example.net" && web.trust == .pem(root))
     let port = try #require(modules["port"])
     #expect(port.prober == .tcp && port.usesTLS && port.preferredFamily == .ipv6 && port.fallsBack)
     #expect(modules["bare"]?.usesTLS == false)

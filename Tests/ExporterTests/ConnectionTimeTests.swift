@@ -81,9 +81,9 @@ struct ConnectionTimeTests {
       return text
     }
 
-    func stop() async throws {
+    func stop(makesRoom: Bool = false) async throws {
       try await loop.executeInContext { [channel] in
-        channel.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop())
+        channel.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop(makesRoom: makesRoom))
       }
     }
 
@@ -166,6 +166,20 @@ struct ConnectionTimeTests {
     }
     try await lab.loop.executeInContext {}
     #expect(try await lab.closes(after: 30))
+  }
+
+  /// An answer that is not taken holds a place only until another needs it; a server that ends leaves it its time.
+  @Test func anAnswerThatIsNotTakenMakesRoom() async throws {
+    let lab = try await Lab(isDeaf: true)
+    try await lab.ask("/-/healthy")
+    try await eventually("the answer is sent") {
+      await lab.loop.run()
+      return lab.isSending.value
+    }
+    try await lab.stop()
+    #expect(lab.channel.isActive)
+    try await lab.stop(makesRoom: true)
+    #expect(!lab.channel.isActive)
   }
 
   /// What is closed is kept by nothing, not by the time that it had left either.

@@ -94,11 +94,12 @@ struct ExporterAnswerTests {
     #expect(refused.status == 403 && answer.status == 200 && answer.body.contains("\nprobe_success 0\n"))
     #expect(asked.value == ["http://a.example/?b=c?d"])
     let text = await exporter.answer(Exporter.Request(target: "/probe?target=a.example&debug=true&module=tcp_connect"))
-    #expect(text.status == 400)
+    #expect(text.status == 200 && text.body.contains("Probe failed: target: give a host and a port"))
     let debug = await exporter.answer(
       Exporter.Request(target: "/probe?target=a.example:22&debug=true&module=tcp_connect"))
     #expect(
       debug.type == "text/plain; charset=utf-8" && debug.body.hasPrefix("Logs for the probe:\nmodule=tcp_connect "))
+    #expect(debug.body.contains("module=tcp_connect a.example:22: "), "\(debug.body)")
     #expect(debug.body.contains("\n\n\n\nMetrics that would have been returned:\n# HELP "))
     #expect(debug.body.hasSuffix("\n\n\n\nModule configuration:\nprober: tcp\n"))
   }
@@ -121,6 +122,19 @@ struct ExporterAnswerTests {
     let timeout = try #require(timeouts.value.first)
     #expect(timeout <= .milliseconds(116_500) && timeout > .seconds(30))
     #expect(await exporter.answer(Exporter.Request()).body.contains("<td>1970-01-02T00:00:00Z</td><td>a.example</td>"))
+  }
+
+  /// As blackbox_exporter does: a failure is not lost among those that succeed.
+  @Test func thePageKeepsFailures() async throws {
+    let exporter = try exporter { url, _ in
+      let isFine = url.text.contains("fine")
+      return SiteVerdict(url: url, kind: isFine ? .available : .unexpectedResponse, status: isFine ? 200 : 500)
+    }
+    for target in ["bad.example"] + (1...200).map({ "fine\($0).example" }) {
+      _ = await exporter.answer(Exporter.Request(target: "/probe?target=\(target)"))
+    }
+    let body = await exporter.answer(Exporter.Request()).body
+    #expect(body.contains(">bad.example<") && body.contains(">fine200.example<") && !body.contains(">fine1.example<"))
   }
 
   /// The last hundred, the newest first.

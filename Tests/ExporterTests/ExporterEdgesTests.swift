@@ -4,6 +4,7 @@
 import CDialtoneSystem
 import Dialtone
 import DialtoneTesting
+import SiteLab
 import TestSupport
 import Testing
 
@@ -121,30 +122,31 @@ struct ExporterEdgesTests {
   }
 
   /// blackbox_exporter reads `ca_file` for each probe: one that is replaced counts; here from the next look on. If a
-  /// file cannot be read, that is said, and what was read before stays in use.
+  /// file cannot be read, or ends in its midst, that is said, and what was read before stays in use.
   @Test func trustsWhatAFileIsReplacedBy() async throws {
     struct Unreadable: Error {}
     let trusts = Box<[SiteTrust]>([])
+    let texts = [try SiteIdentity("root").certificates, try SiteIdentity("server").certificates]
     let yaml = "modules: {http_2xx: {prober: http, http: {tls_config: {ca_file: /ca.pem}}}, other: {prober: http}}"
     let exporter = Exporter(
-      configuration: try ExporterConfiguration(yaml: yaml) { "first of \($0)" }, policy: .local,
+      configuration: try ExporterConfiguration(yaml: yaml) { _ in texts[0] }, policy: .local,
       watched: try WatchedTargets([]), process: ProcessMetrics(),
       environment: SiteEnvironment(perform: { url, configuration in
         trusts.update { $0.append(configuration.trust) }
         return SiteVerdict(url: url, kind: .available, status: 200)
       }))
-    for look in 1...3 {
-      let failure = exporter.readTrust { path in
+    for look in 1...4 {
+      let failure = exporter.readTrust { _ in
         if look == 3 { throw Unreadable() }
-        return "\(look == 1 ? "first" : "second") of \(path)"
+        return look == 4 ? String(texts[0].prefix(200)) : texts[look - 1]
       }
-      #expect((failure?.hasPrefix("ca_file: /ca.pem: ") ?? false) == (look == 3))
+      #expect((failure?.hasPrefix("ca_file: /ca.pem: ") ?? false) == (look > 2))
       for module in ["http_2xx", "other"] {
         _ = await exporter.answer(Exporter.Request(target: "/probe?target=https://a.example&module=\(module)"))
       }
     }
-    let (first, second) = (SiteTrust.pem("first of /ca.pem"), SiteTrust.pem("second of /ca.pem"))
-    #expect(trusts.value == [first, .system, second, .system, second, .system])
+    let (first, second) = (SiteTrust.pem(texts[0]), SiteTrust.pem(texts[1]))
+    #expect(trusts.value == [first, .system, second, .system, second, .system, second, .system])
   }
 
   /// As blackbox_exporter does: the module as it is written, with `<secret>` for secrets, and in the log how long the

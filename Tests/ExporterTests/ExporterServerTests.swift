@@ -236,6 +236,18 @@ struct ExporterServerTests {
     #expect(try await answer["probe_success"] == 1)
   }
 
+  /// Nor must who sends many requests, and takes no answer.
+  @Test func closesAConnectionThatTakesNothingWhenAnotherComes() async throws {
+    let exporter = try await TestExporter(connectionLimit: 1)
+    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .channelOption(.autoRead, value: false).connect(host: "127.0.0.1", port: exporter.port).get()
+    // Far more than the buffers of two sockets take (tcp(7), tcp_rmem and tcp_wmem).
+    let requests = ByteBuffer(string: String(repeating: Self.healthy, count: 200_000))
+    channel.writeAndFlush(requests, promise: nil)
+    try await eventually("another is answered") { try await exporter.get("/-/healthy").hasPrefix("HTTP/1.1 200 ") }
+    channel.close(promise: nil)
+  }
+
   @Test func answersWhatIsUnderWayBeforeItEnds() async throws {
     let site = try await SiteServer(
       SiteBehaviour { request in [.pause(.milliseconds(500)), .answer(200, to: request), .close] })

@@ -109,7 +109,7 @@ struct ExporterTextTests {
     result.verdict = ProbeResult.Verdict(kind: .failed, stage: "tls", reason: "timed-out")
     let time = UTCTimestamp(durationSince1970: .seconds(0))
     let row = ExporterPage.cells(of: request, result, at: time)
-    let page = ExporterPage(recent: [row], modules: ["a<b", "http_2xx"], isLocalPathUp: true).html
+    let page = ExporterPage(recent: [row], failed: [row], modules: ["a<b", "http_2xx"], isLocalPathUp: true).html
     #expect(
       page.contains(
         "<tr><td>1970-01-01T00:00:00Z</td><td>a?&lt;b&gt;&amp;&quot;&#39;</td><td>&lt;m&gt;</td><td>failure</td>"
@@ -118,10 +118,10 @@ struct ExporterTextTests {
     #expect(page.contains("The path of this machine to the Internet is up.") && !page.contains("There was none."))
     (result.succeeded, result.verdict) = (true, ProbeResult.Verdict(kind: .available))
     let good = ExporterPage(
-      recent: [ExporterPage.cells(of: request, result, at: time)], modules: [], isLocalPathUp: false
+      recent: [ExporterPage.cells(of: request, result, at: time)], failed: [], modules: [], isLocalPathUp: false
     ).html
     #expect(good.contains("<td>success</td><td>available</td>") && good.contains("Internet is down: no probe tells"))
-    let empty = ExporterPage(recent: [], modules: [], isLocalPathUp: nil).html
+    let empty = ExporterPage(recent: [], failed: [], modules: [], isLocalPathUp: nil).html
     #expect(
       empty.contains("<p>There was none.</p>") && empty.contains("Internet is not known yet.")
         && !empty.contains("<tr>"))
@@ -203,7 +203,9 @@ struct ExporterTextTests {
 
   @Test(arguments: [
     ("valid_status_codes: [199]", "199"), ("valid_status_codes: [1000]", "1000"), ("valid_status_codes: 200", "a list"),
-    ("valid_status_codes: [2xx]", "2xx"), ("valid_http_versions: [HTTP/0.9, HTTP/3.0]", "HTTP/1.1"),
+    ("valid_status_codes: [2xx]", "2xx"),
+    ("valid_status_codes: [\"200\"]", "200"), ("valid_status_codes: ['200']", "200"),
+    ("valid_http_versions: [HTTP/0.9, HTTP/3.0]", "HTTP/1.1"),
     ("headers: {\"\": x}", "name of a header"), ("headers: {a b: x}", "name of a header"),
     ("headers: {\"a:\": x}", "name of a header"), ("headers: {é: x}", "name of a header"),
     ("headers: {X: \"\\x7F\"}", "control"), ("headers: {X: \"\\x1F\"}", "control"),

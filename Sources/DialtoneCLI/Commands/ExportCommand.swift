@@ -22,7 +22,7 @@ struct ExportCommand: WordCommand {
       probes what that lists. What counts is the address it connects to, after each redirect, too.
 
       Without --config there are the modules http_2xx and tcp_connect. A file is blackbox_exporter's; what of it \
-      cannot be honoured is an error that names the line.
+      cannot be honoured is an error that names the line. SIGHUP has it read anew.
 
       If a service manager hands sockets over (LISTEN_FDS), it listens on these instead.
 
@@ -70,13 +70,15 @@ struct ExportCommand: WordCommand {
     let addresses = try listenAddresses()
     let policy = try policy(for: addresses)
     let watched = try Self.watched(typed)
-    let configuration = try config.map(Self.configuration) ?? .usual
+    let reading = { @Sendable [config] in try config.map(Self.configuration) ?? .usual }
+    let configuration = try reading()
     if let textfile, textfile.isEmpty || Self.isFolder(textfile) {
       throw ValidationError("--textfile: that is no file's name; give one such as /var/lib/node_exporter/dialtone.prom")
     }
     return {
       let runner = ExportRunner(
-        addresses: addresses, configuration: configuration, policy: policy, targets: watched, textfile: textfile)
+        addresses: addresses, configuration: configuration, reading: reading, policy: policy, targets: watched,
+        textfile: textfile)
       return try runner.run()
     }
   }

@@ -11,6 +11,8 @@ internal import Dispatch
 struct ExportRunner {
   let addresses: [ListenAddress]
   let configuration: ExporterConfiguration
+  /// Reads the configuration anew, on SIGHUP.
+  let reading: @Sendable () throws -> ExporterConfiguration
   let policy: ProbePolicy
   let targets: [(name: String, target: WatchedTargets.Target)]
   let textfile: String?
@@ -28,8 +30,9 @@ struct ExportRunner {
     command_raise_descriptor_limit()
     try Shortage.proveManyDescriptors()
     let ending = Lock<ExporterServer?>(nil)
+    let reloading = Lock<(@Sendable () -> Void)?>(nil)
     // Before other threads start: they inherit the mask.
-    Signals.onEnd { _ in ending.withLock { $0 }?.stop(within: Self.patience) }
+    Signals.onEnd(hangUp: { reloading.withLock { $0 }?() }) { _ in ending.withLock { $0 }?.stop(within: Self.patience) }
     try Shortage.proveTasks(of: "export")
     let process = ProcessMetrics()
     let exporter = Exporter(
@@ -40,7 +43,12 @@ struct ExportRunner {
       if !addresses.allSatisfy({ Self.listens(server, on: $0) }) { return .inputOutput }
     }
     let (writing, trust) = (Trouble(), Trouble())
-    let timer = Self.repeating { [textfile] in
+    // One after the other: what one has read takes the place of what the other has.
+    let queue = DispatchQueue(label: "dialtone-export")
+    reloading.withLock { [reading] in
+      $0 = { queue.async { Self.reload(exporter, reading) } }
+    }
+    let timer = Self.repeating(on: queue) { [textfile] in
       process.sample()
       if let textfile { writing.tell(Self.failure(writing: exporter.textfile, to: textfile)) }
       trust.tell(exporter.readTrust { try ConfigurationFile.text(at: $0) })
@@ -50,9 +58,16 @@ struct ExportRunner {
     while true { pause() }
   }
 
+  private static func reload(_ exporter: Exporter, _ reading: () throws -> ExporterConfiguration) {
+    let failure = exporter.reload(reading).map { "\(TerminalText.visible($0)); what was read before stays in use" }
+    Output.remark("dialtone: \(failure ?? "the configuration was read anew")")
+  }
+
   /// Does this from time to time, until it is cancelled.
-  static func repeating(_ work: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
-    let timer = DispatchSource.makeTimerSource(queue: .global())
+  static func repeating(
+    on queue: DispatchQueue = .global(), _ work: @escaping @Sendable () -> Void
+  ) -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.setEventHandler(handler: work)
     timer.schedule(deadline: .now() + 1, repeating: .seconds(period))
     timer.activate()

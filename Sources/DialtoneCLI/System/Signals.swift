@@ -16,11 +16,11 @@ enum Signals {
   private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE]
 
   /// From now on such a signal first does `action`, which must not wait for anybody, and then ends the process in its
-  /// usual way: a shell sees 128 + n.
+  /// usual way: a shell sees 128 + n. With `hangUp`, SIGHUP does that instead, and ends nothing.
   ///
   /// Call it before other threads are started: they inherit the mask. Signals that the process was started to ignore
   /// (nohup(1)) stay ignored.
-  static func onEnd(_ action: @escaping @Sendable (CInt) -> Void) {
+  static func onEnd(hangUp: (@Sendable () -> Void)? = nil, _ action: @escaping @Sendable (CInt) -> Void) {
     var set = sigset_t()
     // None of these calls keeps a pointer.
     unsafe sigemptyset(&set)
@@ -29,8 +29,11 @@ enum Signals {
     let isWaiting = Thread.start(named: "dialtone-signals") { [set] in
       var set = set
       var signal: CInt = 0
-      // The set is read during the call, and the signal filled.
-      while unsafe sigwait(&set, &signal) != 0 {}
+      repeat {
+        if signal == SIGHUP { hangUp?() }
+        // The set is read during the call, and the signal filled.
+        while unsafe sigwait(&set, &signal) != 0 {}
+      } while signal == SIGHUP && hangUp != nil
       action(signal)
       end(by: signal)
     }

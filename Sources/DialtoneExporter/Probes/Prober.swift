@@ -22,7 +22,9 @@ package struct Prober: Sendable {
   }
 
   /// Whether the policy lets a target be probed, as far as can be told without a look-up.
-  package func admits(_ request: ProbeRequest) -> Bool { policy.admission(of: request.url.host) != nil }
+  package func admits(_ request: ProbeRequest) -> Bool {
+    request.url.map { policy.admission(of: $0.host) != nil } ?? true
+  }
 
   /// Probes. Ends at the request's timeout; a task that is cancelled ends it at once.
   package func run(_ request: ProbeRequest) async -> ProbeResult {
@@ -110,6 +112,7 @@ package struct Prober: Sendable {
       self.isOver = isOver
       result = ProbeResult(request.module.prober)
       next = request.url
+      if next == nil { end(ProbeResult.Verdict(kind: .failed, reason: "target-unusable"), request.flaw) }
     }
 
     private var module: ProbeModule { request.module }
@@ -118,14 +121,14 @@ package struct Prober: Sendable {
 
     /// The module's fields. They go to the target alone, and not over http what was for https.
     func fields(for url: SiteURL) -> [SiteInspection.Field] {
-      guard url.isSameSite(as: request.url) else { return [] }
+      guard let first = request.url, url.isSameSite(as: first) else { return [] }
       guard let name = request.hostName else { return module.fields }
       return module.fields + [SiteInspection.Field(name: "Host", value: name.text)]
     }
 
     /// The name for TLS in place of the host's, for the target alone: another host has to prove its own.
     func serverName(for url: SiteURL) -> HostName? {
-      guard url.isSameSite(as: request.url) else { return nil }
+      guard let first = request.url, url.isSameSite(as: first) else { return nil }
       if let name = module.serverName ?? request.hostName { return name }
       guard let host = module.fields.first(where: { ASCII.areSame($0.name, "host") })?.value else { return nil }
       do throws(ReachabilityError) {
@@ -153,7 +156,8 @@ package struct Prober: Sendable {
       if result.address == nil { result.address = verdict.address }
       result.details = details
       result.certificateExpires = verdict.certificateExpires
-      result.log.append("\(url.text): \(verdict)\(verdict.address.map { " at \($0)" } ?? "")")
+      let place = module.prober == .tcp ? request.target : url.text
+      result.log.append("\(place): \(verdict)\(verdict.address.map { " at \($0)" } ?? "")")
       let found = ProbeResult.Verdict(outcome)
       let isFirst = result.redirects == 0
       if details.status != nil, let location = details.redirect {

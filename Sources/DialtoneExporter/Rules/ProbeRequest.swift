@@ -8,14 +8,21 @@ package import DialtoneSites
 package struct ProbeRequest: Sendable {
   /// Why a request is not served, with the status to say so.
   package struct Refusal: Error {
+    package enum Kind: Sendable {
+      case unknownModule, unusableTarget, other
+    }
+
     package let status: Int
     package let message: String
+    package var kind = Kind.other
   }
 
   package var module: ProbeModule
   /// As it was given, for people.
   package let target: String
-  package let url: SiteURL
+  /// `nil` for a target that cannot be probed, for which there is a reason.
+  package let url: SiteURL?
+  package let flaw: String
   package var timeout: Duration
   /// The name in the Host field, and in TLS, even if the target has another one.
   package var hostName: HostName?
@@ -25,7 +32,14 @@ package struct ProbeRequest: Sendable {
     self.module = module
     self.target = target
     self.timeout = timeout
-    url = module.prober == .http ? try Self.site(target) : try Self.address(target, usesTLS: module.usesTLS)
+    do throws(Refusal) {
+      url = module.prober == .http ? try Self.site(target) : try Self.address(target, usesTLS: module.usesTLS)
+      flaw = ""
+    } catch {
+      // As for blackbox_exporter, its probe fails: so alerts tell of it. What may have a password in it is refused.
+      if error.kind != .unusableTarget || target.contains("@") { throw error }
+      (url, flaw) = (nil, error.message)
+    }
   }
 
   /// Reads a query. `scrapeTimeout` is the value of X-Prometheus-Scrape-Timeout-Seconds.
@@ -36,7 +50,7 @@ package struct ProbeRequest: Sendable {
     func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
     let name = parameter("module").flatMap { $0.isEmpty ? nil : $0 } ?? ExporterConfiguration.usualModule
     guard let module = configuration.modules[name] else {
-      throw Refusal(status: 400, message: "Unknown module \(HostText.quoted(name[...]))")
+      throw Refusal(status: 400, message: "Unknown module \(HostText.quoted(name[...]))", kind: .unknownModule)
     }
     guard let target = parameter("target"), !target.isEmpty else {
       throw Refusal(status: 400, message: "Target parameter is missing")
@@ -92,10 +106,8 @@ package struct ProbeRequest: Sendable {
         !authority[colon...].dropFirst().allSatisfy({ $0.isASCII && $0.isNumber })
           || colon == authority.index(before: authority.endIndex)
       {
-        let isBare = IPAddress(authority) != nil
-        let problem =
-          isBare ? "an IPv6 address stands in brackets: [::1]" : "only http and https are probed; \(example)"
-        throw Refusal(status: 400, message: "target: \(problem)")
+        if IPAddress(authority) != nil { throw unusable("an IPv6 address stands in brackets: [::1]") }
+        throw Refusal(status: 400, message: "target: only http and https are probed; \(example)")
       }
       text = "http://\(target)"
     }
@@ -110,7 +122,7 @@ package struct ProbeRequest: Sendable {
       // An IPv6 address stands in brackets.
       host.first == UInt8(ascii: "[") || !host.contains(UInt8(ascii: ":"))
     else {
-      throw Refusal(status: 400, message: "target: give a host and a port, such as example.com:22 or [2001:db8::1]:22")
+      throw unusable("give a host and a port, such as example.com:22 or [2001:db8::1]:22")
     }
     return try url("\(usesTLS ? "https" : "http")://\(target)/")
   }
@@ -119,8 +131,12 @@ package struct ProbeRequest: Sendable {
     do throws(SiteError) {
       return try SiteURL(text)
     } catch {
-      throw Refusal(status: 400, message: "target: \(error)")
+      throw unusable("\(error)")
     }
+  }
+
+  private static func unusable(_ words: String) -> Refusal {
+    Refusal(status: 400, message: "target: \(words)", kind: .unusableTarget)
   }
 
   // MARK: Queries

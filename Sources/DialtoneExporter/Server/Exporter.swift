@@ -32,8 +32,10 @@ package final class Exporter: Sendable {
     var running = 0
     var waiting = 0
     var refused = 0
+    var unknownModules = 0
     var probes: [String: Int] = [:]
     var recent: [[String]] = []
+    var failed: [[String]] = []
   }
 
   /// The modules, and requests as they were read: Prometheus sends the same ones again and again, and to read one takes
@@ -41,6 +43,9 @@ package final class Exporter: Sendable {
   private struct Modules {
     var configuration: ExporterConfiguration
     var requests: [RequestText: ProbeRequest] = [:]
+    /// When the configuration was read, and whether a newer one could not be.
+    var since: UTCTimestamp
+    var isOutdated = false
   }
 
   private struct RequestText: Hashable {
@@ -76,7 +81,7 @@ package final class Exporter: Sendable {
     environment: SiteEnvironment? = nil, more: @escaping @Sendable () -> [MetricFamily] = { [] },
     time: TimeSource = .system
   ) {
-    modules = Lock(Modules(configuration: configuration))
+    modules = Lock(Modules(configuration: configuration, since: time.timestamp))
     prober = Prober(policy: policy, environment: environment ?? SiteEnvironment(group: loops))
     self.watched = watched
     self.process = process
@@ -119,6 +124,7 @@ package final class Exporter: Sendable {
     do throws(ProbeRequest.Refusal) {
       probe = try read(RequestText(query: query, scrapeTimeout: request.scrapeTimeout))
     } catch {
+      if error.kind == .unknownModule { state.withLock { $0.unknownModules += 1 } }
       return Response(status: error.status, body: error.message + "\n")
     }
     guard prober.admits(probe) else {
@@ -142,17 +148,23 @@ package final class Exporter: Sendable {
     state.withLock { [probe] state in
       state.running -= 1
       state.probes[result.verdict.kind.identifier, default: 0] += 1
-      state.recent.append(ExporterPage.cells(of: probe, result, at: time.timestamp))
-      // Many at a time: what is taken from the front moves all others.
-      if state.recent.count == 2 * Self.recentLimit { state.recent.removeFirst(Self.recentLimit) }
+      let cells = ExporterPage.cells(of: probe, result, at: time.timestamp)
+      Self.append(cells, to: &state.recent)
+      if !result.succeeded { Self.append(cells, to: &state.failed) }
     }
     let families = result.families(isLocalPathUp: watched.isLocalPathUp)
     if probe.isDebug { return Response(body: Self.debugText(probe, result, families)) }
     return Response(type: request.format.contentType, body: request.format.text(of: families))
   }
 
+  private static func append(_ cells: [String], to list: inout [[String]]) {
+    list.append(cells)
+    // Many at a time: what is taken from the front moves all others.
+    if list.count == 2 * recentLimit { list.removeFirst(recentLimit) }
+  }
+
   private func read(_ text: RequestText) throws(ProbeRequest.Refusal) -> ProbeRequest {
-    let (known, configuration) = modules.withLock { ($0.requests[text], $0.configuration) }
+    let (known, configuration, since) = modules.withLock { ($0.requests[text], $0.configuration, $0.since) }
     // What its file has the module trust may be new.
     if var known, let module = configuration.modules[known.module.name] {
       known.module = module
@@ -161,6 +173,7 @@ package final class Exporter: Sendable {
     let request = try ProbeRequest(query: text.query, scrapeTimeout: text.scrapeTimeout, configuration: configuration)
     if text.query.utf8.count + (text.scrapeTimeout?.utf8.count ?? 0) > Self.requestLength { return request }
     modules.withLock { modules in
+      if modules.since != since { return }
       if modules.requests.count == Self.requestLimit { modules.requests = [:] }
       modules.requests[text] = request
     }
@@ -174,6 +187,19 @@ package final class Exporter: Sendable {
     let failure = new.readTrust(file: file)
     modules.withLock { [new] in $0.configuration = new }
     return failure
+  }
+
+  /// Has the next requests find the modules that `configuration` reads. If it cannot, the present ones stay in use, and
+  /// the reason is returned.
+  package func reload(_ configuration: () throws -> ExporterConfiguration) -> String? {
+    do {
+      let new = Modules(configuration: try configuration(), since: time.timestamp)
+      modules.withLock { $0 = new }
+      return nil
+    } catch {
+      modules.withLock { $0.isOutdated = true }
+      return "\(error)"
+    }
   }
 
   /// Waits until a probe may begin, for so long at most: with less time, it would fail for want of it, and an alert
@@ -225,15 +251,28 @@ package final class Exporter: Sendable {
   }
 
   private var own: [MetricFamily] {
-    let (running, waiting, refused, probes) = state.withLock { ($0.running, $0.waiting, $0.refused, $0.probes) }
+    let state = state.withLock { $0 }
+    let (since, isOutdated) = modules.withLock { ($0.since, $0.isOutdated) }
     var total = MetricFamily("dialtone_probes_total", "How many probes have ended, by their verdict", .counter)
-    for (verdict, count) in probes.sorted(by: { $0.key < $1.key }) { total.add(Double(count), ["verdict": verdict]) }
+    for (verdict, count) in state.probes.sorted(by: { $0.key < $1.key }) {
+      total.add(Double(count), ["verdict": verdict])
+    }
     return [
-      total, MetricFamily("dialtone_probes_running", "How many probes are under way", .gauge, Double(running)),
-      MetricFamily("dialtone_probes_waiting", "How many probes wait for their turn", .gauge, Double(waiting)),
+      total, MetricFamily("dialtone_probes_running", "How many probes are under way", .gauge, Double(state.running)),
+      MetricFamily("dialtone_probes_waiting", "How many probes wait for their turn", .gauge, Double(state.waiting)),
       MetricFamily(
         "dialtone_probes_refused_total", "How many probes were refused, since too many were under way", .counter,
-        Double(refused)),
+        Double(state.refused)),
+      // As they are there.
+      MetricFamily(
+        "blackbox_exporter_config_last_reload_successful", "Blackbox exporter config loaded successfully.", .gauge,
+        isOutdated ? 0 : 1),
+      MetricFamily(
+        "blackbox_exporter_config_last_reload_success_timestamp_seconds",
+        "Timestamp of the last successful configuration reload.", .gauge, since.durationSince1970.inSeconds),
+      MetricFamily(
+        "blackbox_module_unknown_total", "Count of unknown modules requested by probes", .counter,
+        Double(state.unknownModules)),
     ]
   }
 
@@ -243,8 +282,9 @@ package final class Exporter: Sendable {
   // MARK: The page
 
   private func page() -> Response {
+    let (recent, failed) = state.withLock { ($0.recent, $0.failed) }
     let page = ExporterPage(
-      recent: state.withLock { $0.recent.suffix(Self.recentLimit) }.reversed(),
+      recent: recent.suffix(Self.recentLimit).reversed(), failed: failed.suffix(Self.recentLimit).reversed(),
       modules: modules.withLock { $0.configuration.modules.keys.sorted() },
       isLocalPathUp: watched.isLocalPathUp)
     return Response(

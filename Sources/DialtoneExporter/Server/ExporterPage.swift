@@ -8,6 +8,8 @@ internal import DialtoneSites
 struct ExporterPage {
   /// Their cells, the newest first.
   let recent: [[String]]
+  /// Those that failed: they stay when others have come.
+  let failed: [[String]]
   let modules: [String]
   let isLocalPathUp: Bool?
 
@@ -33,7 +35,9 @@ struct ExporterPage {
       </form>
       <p><a href="metrics">Metrics</a></p>
       <h2>Last probes</h2>
-      \(recent.isEmpty ? "<p>There was none.</p>" : table)
+      \(table(of: recent))
+      <h2>Last failures</h2>
+      \(table(of: failed))
       </body>
       </html>
 
@@ -49,9 +53,10 @@ struct ExporterPage {
     "<option\(module == ExporterConfiguration.usualModule ? " selected" : "")>\(Self.escaped(module))</option>"
   }
 
-  private var table: String {
+  private func table(of probes: [[String]]) -> String {
+    if probes.isEmpty { return "<p>There was none.</p>" }
     let titles = ["Time", "Target", "Module", "Probe", "Verdict", "Why", "Took"].map { "<th>\($0)</th>" }.joined()
-    return "<table><tr>\(titles)</tr>\n" + recent.map(row).joined() + "</table>"
+    return "<table><tr>\(titles)</tr>\n" + probes.map(row).joined() + "</table>"
   }
 
   private func row(_ cells: [String]) -> String {

@@ -11,8 +11,9 @@ internal import NIOPosix
 /// Serves an exporter over HTTP/1.
 ///
 /// Invariants: each connection is in `connections` from its beginning until it is closed. There are never more than the
-/// limit: beyond it, that which has waited longest for its next request is closed, or else that whose request has been
-/// coming longest. If an answer is being found for each, the new one gets a polite answer.
+/// limit: beyond it, that which has left an answer untaken for longest is closed, or else that which has waited longest
+/// for its next request, or whose request has been coming longest. If an answer is being found for each, the new one
+/// gets a polite answer.
 package final class ExporterServer: Sendable {
   /// Why it cannot listen.
   package struct Failure: Error, CustomStringConvertible {
@@ -139,18 +140,20 @@ package final class ExporterServer: Sendable {
     try pipeline.addHandler(handler)
   }
 
-  /// Takes a connection in. If there are too many, it closes another: first one that was answered and waits for more.
-  /// Prometheus keeps up to 1,000 for five minutes, and opens another when it needs one. Then one whose request does
-  /// not come to its end: else a client that opens enough of them would keep all others out. Returns whether there was
-  /// room.
+  /// Takes a connection in. If there are too many, it closes another: first one that does not take its answer, then one
+  /// that was answered and waits for more. Prometheus keeps up to 1,000 for five minutes, and opens another when it needs
+  /// one. Then one whose request does not come to its end: else a client that opens enough of them would keep all others
+  /// out. Returns whether there was room.
   private func admits(_ channel: any Channel, _ waiting: RequestHandler.Waiting) -> Bool {
     let (isAdmitted, longest) = state.withLock { state -> (Bool, Connection?) in
       if state.isStopping { return (false, nil) }
       var longest: Connection?
       if state.connections.count >= connectionLimit {
         let others = state.connections.mapValues(\.waiting.now).filter { $0.value.phase != .answer }
-        let kept = others.filter { $0.value.phase == .nextRequest }
-        let first = (kept.isEmpty ? others : kept).min { $0.value.since < $1.value.since }
+        func order(_ other: (phase: RequestHandler.Waiting.Phase, since: NIODeadline)) -> (Int, NIODeadline) {
+          (other.phase == .client ? 0 : other.phase == .nextRequest ? 1 : 2, other.since)
+        }
+        let first = others.min { order($0.value) < order($1.value) }
         guard let first else { return (false, nil) }
         longest = state.connections.removeValue(forKey: first.key)
       }
@@ -158,7 +161,7 @@ package final class ExporterServer: Sendable {
       return (true, longest)
     }
     // A request that comes to its end in this moment is answered.
-    longest?.channel.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop(endsHalfRequests: true))
+    longest?.channel.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop(makesRoom: true))
     return isAdmitted
   }
 

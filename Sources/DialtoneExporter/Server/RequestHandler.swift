@@ -15,8 +15,8 @@ final class RequestHandler: ChannelInboundHandler {
 
   /// The server ends, or needs room: a connection without a request is closed, another after its answer.
   struct Stop: Sendable {
-    /// Whether a request that has come in part is given up, too.
-    var endsHalfRequests = false
+    /// Whether a request that has not come whole or has not begun is given up, too, and an answer that is not taken.
+    var makesRoom = false
   }
 
   /// No request needs a body.
@@ -37,13 +37,11 @@ final class RequestHandler: ChannelInboundHandler {
   private var isLast = false
   /// Whether an answer ends just now, so that what comes was sent before.
   private var isEnding = false
-  /// Whether a whole request waits for its turn, so that it has begun.
-  private var isQueued = false
 
   /// What a connection waits for, and since when. Others may read it.
   final class Waiting: Sendable {
     enum Phase: Sendable {
-      case firstRequest, restOfRequest, answer, nextRequest
+      case firstRequest, restOfRequest, turn, answer, client, nextRequest
     }
 
     private let value = Lock((phase: Phase.firstRequest, since: NIODeadline.now()))
@@ -124,9 +122,8 @@ final class RequestHandler: ChannelInboundHandler {
       guard let head else { return }
       self.head = nil
       if !isEnding { return begin(head) }
-      isQueued = true
       deadline = nil
-      waiting.begin(.answer)
+      waiting.begin(.turn)
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       exporter.turns.wait(on: context.eventLoop) { handler.value.begin(head) }
     }
@@ -135,7 +132,6 @@ final class RequestHandler: ChannelInboundHandler {
   private func begin(_ head: HTTPRequestHead) {
     // It may have been closed while the request waited for its turn.
     guard let loop = context?.eventLoop else { return }
-    isQueued = false
     deadline = nil
     waiting.begin(.answer)
     if !head.isKeepAlive { isLast = true }
@@ -172,7 +168,7 @@ final class RequestHandler: ChannelInboundHandler {
   /// `method` is the one of the request; `nil` if it could not be read.
   private func write(_ response: Exporter.Response, to method: HTTPMethod?) {
     task = nil
-    waiting.begin(.answer)
+    waiting.begin(.client)
     guard let context else { return }
     close(in: patience.answer)
     var body = context.channel.allocator.buffer(capacity: response.body.utf8.count)
@@ -202,7 +198,7 @@ final class RequestHandler: ChannelInboundHandler {
     isEnding = false
     if closes {
       context.close(promise: nil)
-    } else if task == nil, !isQueued {
+    } else if task == nil, waiting.phase != .turn {
       waiting.begin(.nextRequest)
       close(in: patience.nextRequest)
     }
@@ -213,8 +209,7 @@ final class RequestHandler: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if let stop = event as? Stop {
       isLast = true
-      let isHalf = waiting.phase == .restOfRequest
-      if isHalf ? stop.endsHalfRequests : waiting.isForRequest { context.close(promise: nil) }
+      if waiting.isForRequest || stop.makesRoom && waiting.phase != .answer { context.close(promise: nil) }
     } else {
       context.fireUserInboundEventTriggered(event)
     }

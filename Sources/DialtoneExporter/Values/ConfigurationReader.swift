@@ -26,14 +26,16 @@ extension ExporterConfiguration {
     self.init(modules: modules)
   }
 
-  /// Reads the files of `ca_file` anew: they are replaced before their certificates end. If one cannot be read, what
-  /// was read before stays in use, and the reason is returned.
+  /// Reads the files of `ca_file` anew: they are replaced before their certificates end. If one cannot be read, or has
+  /// no certificate, what was read before stays in use, and the reason is returned.
   mutating func readTrust(file: (String) throws -> String) -> String? {
     var failure: String?
     for (name, module) in modules {
       guard let path = module.trustFile else { continue }
       do {
-        modules[name]?.trust = .pem(try file(path))
+        let text = try file(path)
+        // To read many certificates takes long.
+        if module.trust != .pem(text) { modules[name]?.trust = try .readable(text) }
       } catch {
         failure = "ca_file: \(path): \(error)"
       }
@@ -139,7 +141,8 @@ private struct ModuleReader {
       // blackbox_exporter prefers this one if nothing is said.
       if !module.fallsBack, module.preferredFamily == nil { module.preferredFamily = .ipv6 }
     case "tls_config": for (key, value) in try value.entries() { try readTLS(key, value, into: &module) }
-    default: throw key.refusal("it cannot be honoured; remove it, or leave the module to blackbox_exporter")
+    default:
+      throw key.refusal("it cannot be honoured; correct it, remove it, or leave it to blackbox_exporter if that has it")
     }
   }
 
@@ -156,7 +159,7 @@ private struct ModuleReader {
     case "ca_file":
       let path = try value.string()
       do {
-        module.trust = .pem(try file(path))
+        module.trust = try .readable(file(path))
         module.trustFile = path
       } catch {
         throw value.refusal("ca_file: \(value.shown): \(error)")

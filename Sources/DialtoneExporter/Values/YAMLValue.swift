@@ -105,7 +105,9 @@ extension YAMLValue {
 
   /// Only as one writes it: with a zero before it, YAML 1.1 has it octal.
   func integer(_ name: String, in range: ClosedRange<Int>) throws(ConfigurationError) -> Int {
-    guard let number = text.flatMap({ Int($0) }), range.contains(number), String(number) == text else {
+    guard case .text(let text, isPlain: true) = content, let number = Int(text), range.contains(number),
+      String(number) == text
+    else {
       throw refusal("\(name): \(shown) is no number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number

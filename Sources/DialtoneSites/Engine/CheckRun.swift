@@ -98,7 +98,10 @@ final class CheckRun {
     case .findTrust: findTrust()
     case .lookUp(let name, let families): lookUp(name, families)
     case .watchPathToInternet:
-      namePaths = [engine.monitors.path(to: .internet, configuration.path)]
+      // A question for an address of one family may go over the other.
+      var path = configuration.path
+      path.family = nil
+      namePaths = [engine.monitors.path(to: .internet, path)]
       waitForNamePaths()
     case .watchPathsToNameServers(let servers): watchPaths(to: servers)
     case .waitForNamePaths: waitForNamePaths()

@@ -18,7 +18,7 @@ enum CertificateFile {
   static func certificates(in path: String) throws -> [NIOSSLCertificate] { try certificates(of: bytes(at: path)) }
 
   /// The certificates in PEM text, at least one.
-  static func certificates(of bytes: [UInt8]) throws -> [NIOSSLCertificate] {
+  static func certificates(of bytes: [UInt8]) throws(Failure) -> [NIOSSLCertificate] {
     if bytes.isEmpty { throw Failure(words: "it is empty") }
     do {
       return try NIOSSLCertificate.fromPEMBytes(bytes)
@@ -29,25 +29,32 @@ enum CertificateFile {
 
   /// Which certificate makes a text unreadable. As for openssl, one is enough.
   private static func fault(in bytes: [UInt8]) -> String {
+    let broken = blocks(of: bytes).firstIndex { !isReadable($0) }
+    return broken.map { "certificate number \($0 + 1) in it is broken" } ?? "there is no certificate in PEM"
+  }
+
+  /// The certificates of a text as they are written. Keys and revocation lists may stand between.
+  fileprivate static func blocks(of bytes: [UInt8]) -> [[UInt8]] {
     let mark = Array("-----BEGIN ".utf8)
     var rest = bytes[...]
-    var number = 0
+    var blocks: [[UInt8]] = []
     while let start = rest.firstRange(of: mark) {
       let end = rest[start.upperBound...].firstRange(of: mark)?.lowerBound ?? rest.endIndex
-      let block = Array(rest[start.lowerBound..<end])
-      rest = rest[end...]
-      let label = block.dropFirst(mark.count).prefix { $0 != UInt8(ascii: "-") }
-      // Keys and revocation lists may stand between.
-      guard ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains(String(decoding: label, as: UTF8.self))
-      else { continue }
-      number += 1
-      do {
-        _ = try NIOSSLCertificate.fromPEMBytes(block)
-      } catch {
-        return "certificate number \(number) in it is broken"
+      let label = String(decoding: rest[start.upperBound..<end].prefix { $0 != UInt8(ascii: "-") }, as: UTF8.self)
+      if ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains(label) {
+        blocks.append(Array(rest[start.lowerBound..<end]))
       }
+      rest = rest[end...]
     }
-    return "there is no certificate in PEM"
+    return blocks
+  }
+
+  fileprivate static func isReadable(_ block: [UInt8]) -> Bool {
+    do {
+      return try !NIOSSLCertificate.fromPEMBytes(block).isEmpty
+    } catch {
+      return false
+    }
   }
 
   private static func bytes(at path: String) throws(Failure) -> [UInt8] {
@@ -59,6 +66,21 @@ enum CertificateFile {
       case .irregular: throw Failure(words: "it is no regular file")
       case .tooLong: throw Failure(words: "it is longer than \(limit) bytes")
       }
+    }
+  }
+}
+
+extension SiteTrust {
+  /// The certificates of a PEM text that can be read, at least one: what Go's `AppendCertsFromPEM` takes.
+  package static func readable(_ text: String) throws(SiteError) -> SiteTrust {
+    let bytes = Array(text.utf8)
+    do throws(CertificateFile.Failure) {
+      _ = try CertificateFile.certificates(of: bytes)
+      return .pem(text)
+    } catch {
+      let blocks = CertificateFile.blocks(of: bytes).filter(CertificateFile.isReadable)
+      if blocks.isEmpty { throw SiteError(.trustUnreadable, error.words) }
+      return .pem(String(decoding: blocks.joined(), as: UTF8.self))
     }
   }
 }

@@ -141,6 +141,15 @@ struct UplinkTests {
     #expect(verdict.error?.code == .nameNotResolved, "\(verdict)")
   }
 
+  @Test("a name is asked for over any family: its server's failure is no sign that the wanted one has no path")
+  func theFamilyOfANameIsNotThatOfItsServer() async throws {
+    let cable = try LabCable()
+    try cable.client.deleteRoute("default", dev: "v0", family: .v6)
+    let sites = try LabSites(cable.client, lookup: { _, _ in .failed }, nameServers: ["127.0.0.53"])
+    let verdict = try await sites.check("http://nowhere.example/") { $0.family = .ipv6 }
+    #expect(verdict.kind == .failed && verdict.error?.code == .nameNotResolved, "\(verdict)")
+  }
+
   @Test("no path but to a name server that says nothing within the timeout: failed")
   func aSilentNameServerWithAPathFails() async throws {
     let latch = Latch()
