@@ -98,6 +98,7 @@ struct ProxyTableTests {
       ("p.example:81/a:b", "p.example", 81),
       ("[::1]", "[::1]", 1_080), ("http://[::1]:81", "[::1]", 81), ("http://u@[::1]/", "[::1]", 1_080),
       ("u:1@192.0.2.1", "192.0.2.1", 1_080), ("192.0.2.1:65535", "192.0.2.1", 65_535),
+      ("http://192.0.2.1:", "192.0.2.1", 1_080), ("p.example:81?a:b@c", "p.example", 81),
     ] as [(String, String, UInt16)])
   func hasAHostAndAPort(_ text: String, _ host: String, _ port: UInt16) throws {
     let server = try ProxySettings.server(text, variable: "http_proxy")

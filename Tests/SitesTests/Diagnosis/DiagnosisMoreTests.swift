@@ -29,6 +29,19 @@ extension DiagnosisSocketTests {
     #expect(socket.send([]) == 0)
   }
 
+  /// connect(2), ECONNREFUSED: so a first segment is refused. After a reset that comes later, a connection was made.
+  @Test func aConnectionThatIsResetWasMade() async throws {
+    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelOption(.socketOption(.so_linger), value: linger(l_onoff: 1, l_linger: 0))
+      .childChannelInitializer { $0.close() }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let port = UInt16(server.localAddress?.port ?? 0)
+    let socket = ProbeSocket(Self.loopback, port: port, isStream: true, interface: nil)
+    let events = Self.patience().wait([(socket.descriptor, wantsWriting: false)], until: .max)
+    #expect(events?.first?.hasError == true && socket.takeError() == 0)
+    try await server.close()
+  }
+
   // MARK: Datagrams and neighbours
 
   @Test func whoTakesOrRefusesIsThere() async throws {
