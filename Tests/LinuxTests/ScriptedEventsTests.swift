@@ -165,8 +165,10 @@ struct ScriptedEventsTests {
       var change = NetworkChange()
       network.drain(into: &change)
       let poll = clock.value + 5_000_000_000
-      while let next = network.nextPoll, next < poll {
-        clock.value = max(next, clock.value + 1)
+      // What is due before it is done once.
+      for _ in 0..<4 {
+        guard let next = network.nextPoll, next < poll else { break }
+        clock.value = max(next, clock.value)
         network.poll(into: &change)
       }
       #expect(network.nextPoll == poll)

@@ -32,8 +32,11 @@ extension DiagnosisSocketTests {
   /// connect(2), ECONNREFUSED: so a first segment is refused. After a reset that comes later, a connection was made.
   @Test func aConnectionThatIsResetWasMade() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .childChannelOption(.socketOption(.so_linger), value: linger(l_onoff: 1, l_linger: 0))
-      .childChannelInitializer { $0.close() }
+      .childChannelInitializer { channel in
+        // Then close(2) resets (socket(7), SO_LINGER).
+        guard let socket = channel as? any SocketOptionProvider else { return channel.close() }
+        return socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).flatMap { channel.close() }
+      }
       .bind(host: "127.0.0.1", port: 0).get()
     let port = UInt16(server.localAddress?.port ?? 0)
     let socket = ProbeSocket(Self.loopback, port: port, isStream: true, interface: nil)
