@@ -87,7 +87,7 @@ struct ConnectionProbe {
     {
       // The kernel says nothing to whom a service does not come to take.
       let isBusy = failed.outcome == .silent && listeners.contains(where: \.isBehind)
-      // Who listens at all IPv6 addresses takes IPv4, too, unless it has set IPV6_V6ONLY, which the table does not tell.
+      // Who listens at [::] takes IPv4, too, unless it has set IPV6_V6ONLY, which the table does not tell.
       let isUnclear = family == .ipv4 && listeners.contains { $0.address.family == .ipv6 && $0.address.isUnspecified }
       finding.listeners = isBusy || isUnclear ? nil : listeners.map(\.address)
     }

@@ -141,9 +141,9 @@ package final class ExporterServer: Sendable {
   }
 
   /// Takes a connection in. If there are too many, it closes another: first one that does not take its answer, then one
-  /// that was answered and waits for more. Prometheus keeps up to 1,000 for five minutes, and opens another when it needs
-  /// one. Then one whose request does not come to its end: else a client that opens enough of them would keep all others
-  /// out. Returns whether there was room.
+  /// that was answered and waits for more. Prometheus keeps up to 1,000 for five minutes, and opens another when it
+  /// needs one. Then one whose request does not come to its end: else a client that opens enough of them would keep all
+  /// others out. Returns whether there was room.
   private func admits(_ channel: any Channel, _ waiting: RequestHandler.Waiting) -> Bool {
     let (isAdmitted, longest) = state.withLock { state -> (Bool, Connection?) in
       if state.isStopping { return (false, nil) }
