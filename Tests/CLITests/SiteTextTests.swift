@@ -199,7 +199,7 @@ struct SiteTextTests {
       (failed(EHOSTUNREACH, .silentHost), "host-unreachable", .site),
       (failed(ENETUNREACH, .thisMachine), "network-unreachable", .machine),
       (failed(ENETUNREACH, .elsewhere), "network-unreachable", .provider), (failed(EACCES), "prohibited", .machine),
-      (failed(EACCES, .elsewhere), "prohibited", .machine), (failed(ETIMEDOUT), "timed-out", .unknown),
+      (failed(EACCES, .elsewhere), "prohibited", .machine), (failed(ETIMEDOUT), "timed-out", .provider),
       (failed(nil), "cannot-connect", .provider), (failed(ECONNREFUSED, .thisMachine), "connection-refused", .machine),
     ] as [(SiteVerdict, String, OutageLayer)])
   func findsTheLayerOfAConnection(verdict: SiteVerdict, reason: String, layer: OutageLayer) {
@@ -249,7 +249,7 @@ struct SiteTextTests {
       RecorderStateMachine.TargetState.all(in: verdict).map { ($0.state, $0.since) }
     }
     let silent = RecorderStateMachine.TargetState.down(
-      reason: "timed-out", words: "failed, connect: late", layer: .unknown)
+      reason: "timed-out", words: "failed, connect: late", layer: .provider)
     let lost = RecorderStateMachine.TargetState.down(reason: "offline", words: "offline")
     let before = UTCTimestamp(durationSince1970: .seconds(991))
     let cases: [(SiteVerdict, [RecorderStateMachine.TargetState], [UTCTimestamp?])] = [

@@ -197,8 +197,8 @@ class Report:
             self.late += 0 < excess <= slow
             if excess > slow:
                 self.wrong.append((f"{edge} off by {off(when, span):.3f} s, {excess:.3f} s too much: {words}", records))
-        # Without an explanation, nobody knows where silence comes from.
-        silent = ["unknown"] if record["unexplained"] and any(p.is_silent for p in parts) else []
+        # Without an explanation, silence is blamed on the provider.
+        silent = ["provider"] if record["unexplained"] and any(p.is_silent for p in parts) else []
         right = record["layer"] in truth.layers + silent
         row["layers"].append(right)
         row["strict"] += record["layer"] in [p.layers[0] for p in parts]
@@ -228,5 +228,5 @@ class Report:
         due, found = [sum(row[key] for row in self.rows.values()) for key in ("due", "found")]
         print(f"\n{due} outages of targets had to be recorded, {found} were once; {len(broken)} missed, twice, "
               f"invented or too far off; {self.late} late as the judges\nthe layer is right in {shares[0]:.1f} %, "
-              f"in {shares[1]:.1f} % if what is not known counts as wrong; {'passed' if passed else 'FAILED'}")
+              f"in {shares[1]:.1f} % if silence does not count as the provider's; {'passed' if passed else 'FAILED'}")
         return passed

@@ -172,7 +172,6 @@ struct RecorderExplanationTests {
   /// that one went down at another time.
   @Test(
     arguments: [
-      ("timed-out", .unknown, 60_000_000, .unknown), ("host-unreachable", .site, 60_000_000, .unknown),
       ("timed-out", .provider, 60_000_000, .provider), ("host-unreachable", .router, 60_000_000, .router),
       ("network-unreachable", .provider, 60_000_000, .provider),
       ("connection-refused", .site, 60_000_000, .nameServer), ("timed-out", .nameServer, 60_000_000, .nameServer),

@@ -168,8 +168,6 @@ extension RecorderStateMachine.TargetState {
     case .connect? where reason == "connection-refused": .site
     // The system's own refusal (connect(2)): a rule of this machine.
     case .connect? where reason == "prohibited": .machine
-    // Silence comes from anywhere.
-    case .connect? where reason == "timed-out": .unknown
     case .connect?: .provider
     case nil: nil
     default: .site

@@ -273,7 +273,7 @@ package struct RecorderStateMachine: Sendable {
       else { continue }
       for (name, other, position) in [(new, old, target), (old, new, index)]
       where name.isNameUnheard && other.layer != .nameServer && Self.beyond.contains(other.reason ?? "") {
-        let layer = [.router, .provider].contains(other.layer) ? other.layer : .unknown
+        let layer = other.layer == .router ? OutageLayer.router : .provider
         tracks[position].open?.statedLayer = layer
         tracks[position].open?.explanation?.layer = layer
       }
