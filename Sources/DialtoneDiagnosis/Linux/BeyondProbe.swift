@@ -236,7 +236,7 @@ struct BeyondProbe {
       if sent < resends.count, elapsed >= resends[sent] {
         sent += 1
         for index in questions.indices where questions[index].outcome == nil { send(&questions[index]) }
-        // Whoever has not answered a question the first time may lie behind a filter of such questions.
+        // A server that has not answered the first question may lie behind a filter of such questions.
         let open = Set(questions.filter { $0.outcome == nil }.map(\.server.family))
         for (index, trace) in traces.enumerated() where sent > 1 && open.contains(trace.family) {
           if trace.stop == .silent, !trace.hasDiedBeyond { traces[index].begin() }
