@@ -53,6 +53,8 @@ final class LabMonitors: Sendable {
     // The first state of a new target is decided in a turn that read all events before it, and handlers run in order.
     let recording = Recording(monitor(.localNetwork))
     try await eventually(within: .patience, "the engine has caught up") { !recording.states.isEmpty }
+    // That turn has stored the states of all other targets once it is over.
+    await settleWithoutAsking()
   }
 
   /// Returns once the engine has done a turn that began after the call. No target is asked about for that.

@@ -116,8 +116,8 @@ struct RecordCommand: WordCommand {
     configuration.expensiveInterval = configuration.interval
     configuration.check.timeout = Self.timeout
     // What is down is asked more often, since its outage ends with the first check that succeeds.
-    configuration.maximumRetryDelay = min(configuration.interval, Self.longestRetryDelay)
-    configuration.retryDelay = min(configuration.interval, Self.retryDelay)
+    configuration.retryDelay = Self.retryDelay
+    configuration.maximumRetryDelay = Self.longestRetryDelay
     configuration.settling = Self.settling
     let request = try SiteRequest([typed], configuration: configuration)
     let url = request.urls[0]
