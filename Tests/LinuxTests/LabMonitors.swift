@@ -54,7 +54,7 @@ final class LabMonitors: Sendable {
     let recording = Recording(monitor(.localNetwork))
     try await eventually(within: .patience, "the engine has caught up") { !recording.states.isEmpty }
     // That turn has stored the states of all other targets once it is over.
-    await settleWithoutAsking()
+    try await settleWithoutAsking()
   }
 
   /// Returns once the engine has done a turn that began after the call. No target is asked about for that.
