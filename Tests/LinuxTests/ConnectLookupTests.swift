@@ -13,11 +13,11 @@ import Testing
   .enabled(if: NetworkLab.isAvailable && NetworkLab.hasIPRoute2, "needs network namespaces, and iproute2 as the judge"),
   .timeLimit(.minutes(5)))
 struct ConnectLookupTests {
-  private static let four = "198.51.100.7"
-  private static let six = "2001:db8:ffff::1"
+  static let four = "198.51.100.7"
+  static let six = "2001:db8:ffff::1"
 
   /// B and W, each with an IPv6 address; B has a default of IPv4, W none.
-  private func makeLab() throws -> NetworkLab {
+  func makeLab() throws -> NetworkLab {
     let lab = try NetworkLab()
     try lab.makeB()
     try lab.makeW()
@@ -27,7 +27,7 @@ struct ConnectLookupTests {
   }
 
   /// The present state of the connection's destination.
-  private func state(_ lab: NetworkLab, _ connection: LabConnection) throws -> Reachability {
+  func state(_ lab: NetworkLab, _ connection: LabConnection) throws -> Reachability {
     let target = try address(connection.destination)
     let source = try connection.source.map { try address($0) }
     var configuration = ReachabilityConfiguration()
@@ -44,7 +44,7 @@ struct ConnectLookupTests {
 
   /// Expects that both find the same; returns what the socket finds.
   @discardableResult
-  private func agree(
+  func agree(
     _ lab: NetworkLab, _ destination: String, from source: String? = nil, over interface: String? = nil,
     mark: UInt32 = 0, gateway: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> LabConnection.Outcome {
@@ -68,7 +68,7 @@ struct ConnectLookupTests {
     return outcome
   }
 
-  private func ip(_ lab: NetworkLab, _ words: String...) throws {
+  func ip(_ lab: NetworkLab, _ words: String...) throws {
     for words in words {
       let result = try lab.ip(words)
       try #require(result.status == 0, "ip \(words): \(result.error)")
@@ -364,10 +364,11 @@ struct ConnectLookupTests {
     try ip(
       lab, "addr add 10.5.0.5/32 dev v0", "rule add fwmark 7 lookup 100",
       "route add default via 10.0.0.2 dev v0 src 10.5.0.5 table 100", "rule add fwmark 9 lookup 101",
-      "route add local 0.0.0.0/0 dev lo table 101", "route add local 192.0.2.0/24 dev lo")
+      "route add local 0.0.0.0/0 dev lo table 101", "route add local 192.0.2.0/24 dev lo",
+      "rule add fwmark 11 lookup 102", "route add local \(Self.four)/32 dev lo table 102")
     #expect(try await agree(lab, Self.four, mark: 7).isSent)
     try ip(lab, "addr del 10.5.0.5/32 dev v0")
-    for mark in [7, 9] as [UInt32] { #expect(try await !agree(lab, Self.four, mark: mark).isSent) }
+    for mark in [7, 9, 11] as [UInt32] { #expect(try await !agree(lab, Self.four, mark: mark).isSent) }
     #expect(try await agree(lab, Self.four, from: "192.0.2.9").isSent)
     #expect(try await agree(lab, Self.four, from: "192.0.2.9", over: "v0").isSent)
     #expect(try await !agree(lab, Self.four, from: "192.0.3.9", over: "v0").isSent)

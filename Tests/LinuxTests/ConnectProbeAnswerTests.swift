@@ -101,7 +101,7 @@ struct ConnectProbeAnswerTests {
     try expect(lab, [Row(answer: "error \(ENETUNREACH)"), Row(to: "2001:db8:a::9", answer: "2001:db8:a::1")])
   }
 
-  /// ip-rule(8). If no port is named, it is that of RFC 863, on which nothing listens.
+  /// ip-rule(8). Without a port no rule by port is met.
   @Test("rules see the mark, the protocol and the port")
   func rulesSeeWhatIsAsked() async throws {
     let lab = try await makeLab()
@@ -122,7 +122,7 @@ struct ConnectProbeAnswerTests {
     try expect(
       lab,
       [
-        Row(answer: "error \(EACCES)"), Row(port: 9, answer: "error \(EACCES)"), Row(port: 10, answer: "2001:db8:a::1"),
+        Row(answer: "2001:db8:a::1"), Row(port: 9, answer: "error \(EACCES)"), Row(port: 10, answer: "2001:db8:a::1"),
         Row(port: 443, answer: "2001:db8:a::1"), Row(transport: .udp, port: 9, answer: "2001:db8:a::1"),
       ])
   }

@@ -15,15 +15,15 @@ struct RouteExpiriesTests {
     expiries.askAgain(Self.prefix, at: 1_000)
     expiries.askAgain(Self.other, at: 2_000)
     #expect(expiries.next == 1_000)
-    let ended1 = expiries.removeEnded(now: 999)
+    let ended1 = expiries.pass(now: 999)
     #expect(ended1 == [])
-    let ended2 = expiries.removeEnded(now: 1_000)
+    let ended2 = expiries.pass(now: 1_000)
     #expect(ended2 == [Self.prefix])
     #expect(expiries.next == 2_000)
-    let ended3 = expiries.removeEnded(now: 2_000)
+    let ended3 = expiries.pass(now: 2_000)
     #expect(ended3 == [Self.other])
     #expect(expiries.next == nil)
-    let ended4 = expiries.removeEnded(now: .max)
+    let ended4 = expiries.pass(now: .max)
     #expect(ended4 == [])
   }
 
@@ -32,9 +32,9 @@ struct RouteExpiriesTests {
     expiries.askAgain(Self.prefix, at: 1_000)
     expiries.askAgain(Self.prefix, at: 3_000)
     #expect(expiries.next == 3_000)
-    let ended5 = expiries.removeEnded(now: 2_999)
+    let ended5 = expiries.pass(now: 2_999)
     #expect(ended5 == [])
-    let ended6 = expiries.removeEnded(now: 3_000)
+    let ended6 = expiries.pass(now: 3_000)
     #expect(ended6 == [Self.prefix])
   }
 }

@@ -76,15 +76,16 @@ struct RouteExpiryTests {
   }
 
   /// The kernel then changes the end of the route, and announces only the prefix that was advertised with it.
-  @Test("a router advertises an earlier end of its default route")
-  func anAdvertisementMovesTheEnd() async throws {
+  @Test("a router advertises an earlier end of its default route, and the route again", arguments: [true, false])
+  func anAdvertisementMovesTheEnd(isPrefixAdvertisedAgain: Bool) async throws {
     let lab = try NetworkLab.withoutOwnAddresses()
     try lab.addVeth("v0", "v1")
     try lab.up("v0", "v1")
     try lab.addAddress("2001:db8:a::1/64", "v0")
     try await lab.waitForCarriers()
-    func advertise(_ seconds: UInt16) throws {
-      try lab.sendFrame(etherType: 0x86DD, Self.advertisement(seconds), by: "v1", to: [0x33, 0x33, 0, 0, 0, 1])
+    func advertise(_ seconds: UInt16, withPrefix: Bool = true) throws {
+      let packet = Self.advertisement(seconds, withPrefix: withPrefix)
+      try lab.sendFrame(etherType: 0x86DD, packet, by: "v1", to: [0x33, 0x33, 0, 0, 0, 1])
     }
     // The link may not take advertisements as soon as it has its carrier.
     try await eventually("the route is there") {
@@ -97,18 +98,23 @@ struct RouteExpiryTests {
     try advertise(2)
     try await eventually(within: Self.soon, "unreachable") { internet.last?.isUnreachable(.noRoute) ?? false }
     #expect(try lab.connect(LabConnection(to: "2001:503:ba3e::2:30")).error == ENETUNREACH)
+    // The kernel mostly still has the route then, and uses it again without a word.
+    try advertise(1_800, withPrefix: isPrefixAdvertisedAgain)
+    try await eventually(within: Self.soon, "reachable again") { internet.last?.isVia("v0") ?? false }
+    #expect(try lab.connect(LabConnection(to: "2001:503:ba3e::2:30")).isSent)
   }
 
-  /// A router advertisement of fe80::2 to all nodes (RFC 4861, 4.2), with a prefix that is on the link and not for
-  /// addresses (4.6.2), as it is where DHCPv6 gives them.
-  private static func advertisement(_ seconds: UInt16) -> [UInt8] {
+  /// A router advertisement of fe80::2 to all nodes (RFC 4861, 4.2), perhaps with a prefix that is on the link and not
+  /// for addresses (4.6.2), as it is where DHCPv6 gives them.
+  private static func advertisement(_ seconds: UInt16, withPrefix: Bool) -> [UInt8] {
     let source: [UInt8] = [0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [2]
     let destination: [UInt8] = [0xFF, 2] + [UInt8](repeating: 0, count: 13) + [1]
     let lifetime = [UInt8(seconds >> 8), UInt8(seconds & 0xFF)]
     let prefix: [UInt8] =
       [3, 4, 64, 0x80] + [0, 0, 14, 16, 0, 0, 14, 16, 0, 0, 0, 0] + [0x20, 1, 0xD, 0xB8, 0, 0xB]
       + [UInt8](repeating: 0, count: 10)
-    var message: [UInt8] = [134, 0, 0, 0, 64, 0] + lifetime + [UInt8](repeating: 0, count: 8) + prefix
+    var message: [UInt8] = [134, 0, 0, 0, 64, 0] + lifetime + [UInt8](repeating: 0, count: 8)
+    if withPrefix { message += prefix }
     // RFC 8200, 8.1: the sum covers addresses, length and protocol, too.
     let summed = source + destination + [0, 0, 0, UInt8(message.count), 0, 0, 0, 58] + message
     var sum = stride(from: 0, to: summed.count, by: 2).reduce(0) { $0 + Int(summed[$1]) << 8 + Int(summed[$1 + 1]) }
@@ -183,10 +189,12 @@ struct RouteExpiryTests {
     expiries.note(try route(900, via: 3), now: second)
     expiries.note(try route(600), now: second)
     #expect(try #require(expiries.next) > 7 * second)
-    #expect(expiries.removeEnded(now: 7 * second).isEmpty)
-    let ended = expiries.removeEnded(now: 8 * second)
+    #expect(expiries.pass(now: 7 * second).isEmpty)
+    let ended = expiries.pass(now: 8 * second)
     #expect(ended.map(\.length) == [32])
-    #expect(expiries.removeEnded(now: 20 * second).count == 1)
+    #expect(expiries.pass(now: 20 * second).count == 2)
+    // The kernel has collected both.
+    #expect(expiries.pass(now: 50 * second).count == 2)
     #expect(expiries.next == nil)
   }
 }

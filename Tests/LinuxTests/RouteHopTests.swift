@@ -217,11 +217,13 @@ struct RouteHopTests {
   }
 
   @Test(
-    "EINVAL for packets from loopback, or from nobody here, says that they never leave, not that it is a blackhole",
-    arguments: [("127.0.0.1", .noAddress), ("10.0.0.1", .noAddress), (nil, .blackhole)]
-      as [(String?, Reachability.Reason)])
-  func nothingLeavesFromALoopbackAddress(source: String?, reason: Reachability.Reason) throws {
-    let replies = RouteReplies(match: .refusal(EINVAL), plain: .refusal(EINVAL))
+    "an error for packets from loopback, or from nobody here, says that they never leave, unless a route refuses them",
+    arguments: [
+      ("127.0.0.1", EINVAL, .noAddress), ("10.0.0.1", ENETUNREACH, .noAddress), ("10.0.0.1", EINVAL, .blackhole),
+      ("10.0.0.1", EACCES, .prohibited), (nil, EINVAL, .blackhole),
+    ] as [(String?, CInt, Reachability.Reason)])
+  func nothingLeavesFromALoopbackAddress(source: String?, errno: CInt, reason: Reachability.Reason) throws {
+    let replies = RouteReplies(match: .refusal(errno), plain: .refusal(errno))
     let state = try network().decision().decide(Self.target, replies, source: try source.map { try address($0) })
     #expect(state ≈ Reachability(status: .unreachable, reason: reason))
   }

@@ -140,12 +140,11 @@ struct RouteReplyTests {
     expiries.note(try Self.route(expiry: expiry), now: 5_000)
     #expect(expiries.next == milliseconds.map { 5_000 + $0 * Self.millisecond })
     guard let next = expiries.next else { return }
-    let early = expiries.removeEnded(now: next - 1)
+    let early = expiries.pass(now: next - 1)
     #expect(early.isEmpty && expiries.next == next)
-    let ended = expiries.removeEnded(now: next)
+    let ended = expiries.pass(now: next)
     // A default route touches all of IPv6.
     #expect(ended == [NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)])
-    #expect(expiries.next == nil)
   }
 
   @Test func aRouteThatIsSeenAgainHasOneEnd() throws {
@@ -162,8 +161,8 @@ struct RouteReplyTests {
     #expect(expiries.next == renewed)
     try note(0)
     #expect(expiries.next == renewed)
-    let early = expiries.removeEnded(now: renewed - 1)
-    let ended = expiries.removeEnded(now: renewed)
+    let early = expiries.pass(now: renewed - 1)
+    let ended = expiries.pass(now: renewed)
     #expect(early == [] && ended == [NetworkChange.Prefix(Self.prefix, length: 32)])
   }
 
@@ -181,11 +180,12 @@ struct RouteReplyTests {
         over: difference == "link" ? 4 : 3, via: difference == "gateway" ? "fe80::3" : "fe80::2",
         table: difference == "table" ? 253 : 254), now: 0)
     #expect(expiries.next == 1_030 * Self.millisecond)
-    let first = expiries.removeEnded(now: 1_030 * Self.millisecond)
+    let first = expiries.pass(now: 1_030 * Self.millisecond)
     #expect(first == [NetworkChange.Prefix(Self.prefix, length: 32)])
     #expect(expiries.next == 2_030 * Self.millisecond)
-    let last = expiries.removeEnded(now: .max)
-    #expect(last == [NetworkChange.Prefix(second, length: Int(length))])
+    let last = expiries.pass(now: .max)
+    // The first one as well: the kernel may still have it.
+    #expect(last.contains(NetworkChange.Prefix(second, length: Int(length))) && last.count == 2)
   }
 
   /// The last representable time is far away, and not before now.

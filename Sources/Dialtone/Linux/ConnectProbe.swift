@@ -113,9 +113,8 @@ private struct ProbeSocket: ~Copyable {
       return .unknown
     }
     defer { disconnect() }
-    // If no port is named, one on which nothing listens: rules look at it, and nothing is sent there.
-    let port = destination.port == 0 ? Self.discardPort : destination.port
-    let errno = unsafe call(CDialtoneSystem.connect, IPAddress(destination.address), port: port, destination.output)
+    let errno = unsafe call(
+      CDialtoneSystem.connect, IPAddress(destination.address), port: destination.port, destination.output)
     switch errno {
     case 0, EINPROGRESS: return localAddress().map(ConnectProbe.Outcome.connected) ?? .unknown
     // The errors of route lookups; all others have another cause.
@@ -123,9 +122,6 @@ private struct ProbeSocket: ~Copyable {
     default: return ConnectProbe.Outcome(other: errno)
     }
   }
-
-  /// Only UDP's connect(2) takes port 0 for none; 9 is the discard port (RFC 863).
-  private static let discardPort: UInt16 = 9
 
   private func disconnect() {
     var nobody = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))

@@ -71,9 +71,10 @@ struct LinkTable: Sendable {
     }
     // A link that carried packets, or does now, can be on the way to any target, and so can its parts. A target that
     // names the link as its interface can be reachable although the link carries nothing: another name touches it, too.
-    // So does another group: a rule may have passed over the link's route, and the next table's was used.
-    let isFoundElsewise = old != nil && (namesDiffer || old?.group != link.group)
-    return old?.isOperating ?? false || link.isOperating || isFoundElsewise ? .everything : .idle
+    // So does another group: a rule may have passed over the link's route, and the next table's was used. Over a link
+    // that is only up, this machine's own addresses are reachable.
+    let matters = old.map { namesDiffer || $0.group != link.group || $0.isOperating || $0.isUp && !link.isUp } ?? false
+    return matters || link.isOperating ? .everything : .idle
   }
 
   mutating func remove(_ index: UInt32) -> Effect {
@@ -81,7 +82,7 @@ struct LinkTable: Sendable {
     if !isTaken { return .nothing }
     let old = links.remove(at: position)
     forgetNames(of: old)
-    return old.isOperating ? .everything : .idle
+    return old.isOperating || old.isUp ? .everything : .idle
   }
 
   private mutating func note(_ name: LinkName, _ index: UInt32) {

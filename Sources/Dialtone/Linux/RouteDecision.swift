@@ -39,8 +39,9 @@ final class RouteDecision {
     // No packet from a loopback address leaves the machine; the kernel reports that with the error of a blackhole.
     case .refusal(EINVAL) where source?.isLoopback ?? false:
       state = Reachability(status: .unreachable, reason: .noAddress)
-    // Nor does one from an address that is not this machine's, such as the source of a route that has outlived it.
-    case .refusal where source.map { $0.family == .ipv4 && !addresses.isOurs($0, on: nil) } ?? false:
+    // Nor does one from an address that is not this machine's, such as the source of a route that has outlived it. The
+    // kernel says so before it looks at rules and routes, as if there were none.
+    case .refusal(ENETUNREACH) where source.map { $0.family == .ipv4 && !addresses.isOurs($0, on: nil) } ?? false:
       state = Reachability(status: .unreachable, reason: .noAddress)
     case .refusal(let errno): state = refused(errno, target, output: output)
     case .route(let route):

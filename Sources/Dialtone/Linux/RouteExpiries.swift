@@ -5,8 +5,9 @@
 ///
 /// The kernel does not use an IPv6 route, such as one of a router advertisement, beyond its lifetime. But it announces
 /// the end only when it next collects such routes, up to 30 s later (net/ipv6/ip6_fib.c, fib6_run_gc). So the
-/// destinations of such a route are asked again when it ends. Other routes are not kept. The number of entries grows
-/// with the routes that queries meet, not with the targets.
+/// destinations of such a route are asked again when it ends, and every two seconds until it must have been collected:
+/// meanwhile another advertisement makes the kernel use it again, without a word. Other routes are not kept. The number
+/// of entries grows with the routes that queries meet, not with the targets.
 struct RouteExpiries {
   private struct Route: Equatable {
     let prefix: NetworkChange.Prefix
@@ -21,16 +22,18 @@ struct RouteExpiries {
   /// The units to add until the end is certain: the kernel rounds down, and its clock ticks in steps of up to one unit.
   private static let slack: Int64 = 3
 
-  /// The routes that end. Few do; and an array, unlike a dictionary, has no type that is made at run time before then.
-  private var ending: [(route: Route, deadline: Int64)] = []
+  /// How long after its end the kernel may still have a route: ip6_rt_gc_interval, and what its timers are rounded by.
+  private static let collection: Int64 = 32_000_000_000
+  private static let spacing: Int64 = 2_000_000_000
+
+  /// The routes that end, when to ask next, and when for the last time. Few do; and an array, unlike a dictionary, has
+  /// no type that is made at run time before then.
+  private var ending: [(route: Route, deadline: Int64, last: Int64)] = []
 
   /// When the next of them has ended, in nanoseconds of the clock of `note`.
   private(set) var next: Int64?
 
   var count: Int { ending.count }
-
-  /// The prefixes of the routes that end.
-  var prefixes: some Sequence<NetworkChange.Prefix> { ending.lazy.map(\.route.prefix) }
 
   /// Takes in a reply to a query with `RTM_F_FIB_MATCH`.
   mutating func note(_ route: RouteMessage, now: Int64) {
@@ -40,29 +43,35 @@ struct RouteExpiries {
     let key = Route(
       prefix: .init(route.destination ?? none, length: Int(route.destinationLength)), table: route.table,
       priority: route.priority, outputInterface: route.outputInterface, gateway: route.gateway)
-    end(key, at: now.addingClamped((Int64(route.expiry) + Self.slack) * Self.unit))
+    let deadline = now.addingClamped((Int64(route.expiry) + Self.slack) * Self.unit)
+    ask(key, at: deadline, last: deadline.addingClamped(Self.collection))
   }
 
   /// Has the destinations inside a prefix asked again at `deadline`.
   mutating func askAgain(_ prefix: NetworkChange.Prefix, at deadline: Int64) {
-    end(Route(prefix: prefix, table: 0, priority: nil, outputInterface: nil, gateway: nil), at: deadline)
+    let route = Route(prefix: prefix, table: 0, priority: nil, outputInterface: nil, gateway: nil)
+    ask(route, at: deadline, last: deadline)
   }
 
-  private mutating func end(_ route: Route, at deadline: Int64) {
+  private mutating func ask(_ route: Route, at deadline: Int64, last: Int64) {
     if let place = ending.firstIndex(where: { $0.route == route }) {
-      ending[place].deadline = deadline
+      ending[place] = (route, deadline, last)
     } else {
-      ending.append((route, deadline))
+      ending.append((route, deadline, last))
     }
     next = ending.lazy.map(\.deadline).min()
   }
 
-  /// Forgets the routes that have ended by `now`, and returns their prefixes.
-  mutating func removeEnded(now: Int64) -> [NetworkChange.Prefix] {
+  /// Returns the prefixes that are to be asked about by `now`, and forgets those that are not to be asked about again.
+  mutating func pass(now: Int64) -> [NetworkChange.Prefix] {
     guard let next, next <= now else { return [] }
-    let ended = ending.filter { $0.deadline <= now }
-    ending.removeAll { $0.deadline <= now }
+    var prefixes: [NetworkChange.Prefix] = []
+    for place in ending.indices where ending[place].deadline <= now {
+      prefixes.append(ending[place].route.prefix)
+      ending[place].deadline = now.addingClamped(Self.spacing)
+    }
+    ending.removeAll { $0.deadline > $0.last }
     self.next = ending.lazy.map(\.deadline).min()
-    return ended.map(\.route.prefix)
+    return prefixes
   }
 }

@@ -45,15 +45,14 @@ final class RouteLookups {
     for prefix in change.prefixes where prefix.address.isIPv6 { confirmations.askAgain(prefix, at: deadline) }
   }
 
-  /// Takes in a router's advertisement: its routes may end at another time by now, and no event tells of that.
-  func routerHasAdvertised(_ change: inout NetworkChange) {
-    for prefix in expiries.prefixes { change.markRoute(prefix) }
-  }
+  /// Takes in a router's advertisement: its routes may end at another time by now, be preferred otherwise (RFC 4191), or
+  /// be used again after their end, and no event tells of that.
+  func routerHasAdvertised(_ change: inout NetworkChange) { change.markRoute(GatewayWatch.touched) }
 
   /// Returns the prefixes whose routes have ended by `now`, are chosen anew because of a gateway, or were announced a
   /// moment ago.
   func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [NetworkChange.Prefix] {
-    var prefixes = expiries.removeEnded(now: now) + confirmations.removeEnded(now: now)
+    var prefixes = expiries.pass(now: now) + confirmations.pass(now: now)
     if gateways.look(queries, events, now: now) { prefixes.append(GatewayWatch.touched) }
     return prefixes
   }

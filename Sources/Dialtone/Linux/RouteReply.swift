@@ -23,10 +23,10 @@ struct RouteReplies: Equatable, Sendable {
   /// (`nexthop_compat_mode` 0).
   var severalHops: [RouteNexthop] = []
 
-  /// Whether it is the route that has the source: it names one, or makes a network this machine's.
+  /// Whether it is the route that has the source: it names one, or makes addresses this machine's.
   var namesSource: Bool {
     guard case .route(let route) = match else { return false }
-    return route.type == .local ? route.destinationLength < 32 : route.preferredSource != nil
+    return route.type == .local || route.preferredSource != nil
   }
 
   /// The route as it is configured, as far as the kernel can tell.
