@@ -206,8 +206,6 @@ struct ReportPageTests {
     #expect(page.contains("1 outage, 4 s down, the longest 4 s; watched for 20 s</p>"))
     #expect(page.contains("1 outage, the longest ≤ 34 s</p>") && page.contains("<span class=\"figure\">≤ 34 s</span>"))
     #expect(page.contains(" · nobody watched for 30 s of it"))
-    // Without a finding of its own, as here, the band has it from end to end: what was seen before is another one's.
-    #expect(self.data(0, 400, findings + [outage(70, 71)]).bands["a"]?[70].layer == .link)
   }
 
   /// What lasts as long stands in the order of its name, and what lasts no time has no bar.

@@ -37,9 +37,7 @@ package struct ReportData: Sendable {
   package private(set) var paths: [[String: Int64]]
   package private(set) var days: [String: Day] = [:]
   /// When any target was down: what several lose at the same time is lost once.
-  private var lost = RangeSet<Int64>()
-  /// When each target was seen to be down, since it was up last.
-  private var seenDown: [String: RangeSet<Int64>] = [:]
+  private var lost: [Range<Int64>] = []
   /// The longest, the longest first.
   package private(set) var worst: [Outage] = []
 
@@ -55,9 +53,7 @@ package struct ReportData: Sendable {
     switch finding {
     case .watched(let target, let state, let from, let to):
       if bands[target] == nil { bands[target] = Self.emptyBand }
-      if state == .down, from < to { seenDown[target, default: RangeSet()].insert(contentsOf: from..<to) }
       if state == .up {
-        seenDown[target] = nil
         spread(from, to) { bands[target]?[$0].up += $1 }
         spreadDays(from, to) { days[$0, default: Day()].up += $1 }
       }
@@ -76,13 +72,12 @@ package struct ReportData: Sendable {
     let layer = OutageLayer.allCases.firstIndex(of: outage.layer) ?? 0
     if bands[outage.target] == nil { bands[outage.target] = Self.emptyBand }
     // An outage of no length is one, too.
-    let spans =
-      seenDown.removeValue(forKey: outage.target) ?? RangeSet(outage.began..<max(outage.ended, outage.began + 1))
-    for span in spans.ranges {
+    let spans = outage.seen.isEmpty ? [outage.began..<outage.began + 1] : outage.seen
+    for span in spans {
       spread(span.lowerBound, span.upperBound) { bands[outage.target]?[$0].down[layer] += $1 }
       spreadDays(span.lowerBound, span.upperBound) { days[$0, default: Day()].down += $1 }
     }
-    lost.formUnion(spans)
+    lost += spans
     days[WallTime.localDay(max(outage.began, since)), default: Day()].outages += 1
     let position = worst.firstIndex { $0.lasted < outage.lasted } ?? worst.count
     worst.insert(outage, at: position)
@@ -92,7 +87,7 @@ package struct ReportData: Sendable {
   /// How long some target was down, by local days.
   package var lostByDay: [String: Int64] {
     var days: [String: Int64] = [:]
-    for span in lost.ranges { spreadDays(span.lowerBound, span.upperBound) { days[$0, default: 0] += $1 } }
+    for span in RangeSet(lost).ranges { spreadDays(span.lowerBound, span.upperBound) { days[$0, default: 0] += $1 } }
     return days
   }
 
