@@ -112,7 +112,7 @@ package struct ReportData: Sendable {
     }
   }
 
-  /// By local days. A day has 23 to 25 hours: where the clock changes, an hour may be counted with the day beside it.
+  /// By local days, which have 23 to 25 hours. Where the clock changes at midnight, no midnight may be there, or two.
   private func spreadDays(_ from: Int64, _ to: Int64, _ add: (String, Int64) -> Void) {
     var start = max(from, since)
     let last = min(to, until)
@@ -120,7 +120,11 @@ package struct ReportData: Sendable {
       let day = WallTime.localDay(start)
       var end = min(last, start + WallTime.day)
       if WallTime.localDay(end) != day {
-        end = min(end, start - start % WallTime.second - WallTime.timeOfDay(start) + WallTime.day)
+        var known = start
+        while end - known > 1 {
+          let middle = known + (end - known) / 2
+          if WallTime.localDay(middle) == day { known = middle } else { end = middle }
+        }
       }
       add(day, end - start)
       start = end
