@@ -38,8 +38,8 @@ package struct ReportData: Sendable {
   package private(set) var days: [String: Day] = [:]
   /// When any target was down: what several lose at the same time is lost once.
   private var lost: [Range<Int64>] = []
-  /// The longest, the longest first.
-  package private(set) var worst: [Outage] = []
+  /// The longest, the longest first, each with all targets that the same cause took at the same time.
+  package private(set) var worst: [(outage: Outage, targets: Set<String>)] = []
 
   package init(since: Int64, until: Int64) {
     self.since = since
@@ -79,8 +79,14 @@ package struct ReportData: Sendable {
     }
     lost += spans
     days[WallTime.localDay(max(outage.began, since)), default: Day()].outages += 1
-    let position = worst.firstIndex { $0.lasted < outage.lasted } ?? worst.count
-    worst.insert(outage, at: position)
+    var row = (outage: outage, targets: Set([outage.target]))
+    if let index = worst.firstIndex(where: { $0.outage.isTwin(of: outage) }) {
+      let twin = worst.remove(at: index)
+      row.targets.formUnion(twin.targets)
+      if twin.outage.lasted >= outage.lasted { row.outage = twin.outage }
+    }
+    let position = worst.firstIndex { $0.outage.lasted < row.outage.lasted } ?? worst.count
+    worst.insert(row, at: position)
     if worst.count > Self.worstCount { worst.removeLast() }
   }
 

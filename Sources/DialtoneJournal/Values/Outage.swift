@@ -59,6 +59,12 @@ package struct Outage: Equatable, Sendable {
   /// The identifier of the cause, or of the reason; `nil` if neither is known.
   package var causeIdentifier: String? { known.explanation?.cause ?? known.reason }
 
+  /// Whether another one began with it by the same cause.
+  package func isTwin(of other: Outage) -> Bool {
+    causeIdentifier == other.causeIdentifier && known.layer == other.layer
+      && abs(began - other.began) <= WallTime.second
+  }
+
   /// How long it lasted, in words. It may have been over while nobody watched.
   package func lasted(in words: (Int64) -> String) -> String {
     known.unwatched > 0 ? "≤ " + words(lasted + known.unwatched) : words(lasted)
