@@ -6,6 +6,13 @@ import Testing
 @testable import DialtoneCLI
 @testable import DialtoneJournal
 
+extension Outage {
+  /// One that was seen from its beginning to its end.
+  init(_ outage: OpenOutage, at end: Moment, _ ending: Ending) {
+    self.init(outage, at: end, ending, seen: [outage.began.clock..<end.clock])
+  }
+}
+
 /// The table of `outages`, laid out by hand. The sums are added up by hand, too.
 struct OutageTextTests {
   private static let second: Int64 = 1_000_000

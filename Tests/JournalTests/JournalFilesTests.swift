@@ -190,7 +190,8 @@ struct JournalFilesTests {
     try reader.read(since: moment(5 * 86_400 + 100).wall) {
       targets.append($0.kind)
     }
-    #expect(targets == (6...9).map { .up(target: "\($0)") } && reader.skippedLines == 0)
+    // What the file before says may still hold.
+    #expect(targets == (5...9).map { .up(target: "\($0)") } && reader.skippedLines == 0)
   }
 
   /// It is just after midnight in UTC, nothing has happened yet, and the recorder is there.

@@ -51,6 +51,19 @@ func moment(_ seconds: Double, slept: Double = 0, step: Double = 0) -> Moment {
     slept: Int64(slept * 1_000_000))
 }
 
+extension Outage {
+  /// One that was seen from its beginning to its end.
+  init(_ outage: OpenOutage, at end: Moment, _ ending: Ending) {
+    let began = outage.began.clock
+    self.init(outage, at: end, ending, seen: [began..<max(began, end.clock)])
+  }
+
+  /// One that was seen in these spans, in seconds.
+  init(_ outage: OpenOutage, at end: Moment, _ ending: Ending, seenIn spans: [Range<Double>]) {
+    self.init(outage, at: end, ending, seen: spans.map { moment($0.lowerBound).clock..<moment($0.upperBound).clock })
+  }
+}
+
 extension OutageLog {
   /// What events tell. Without `now` nobody is there any more.
   static func findings(_ events: [JournalEvent], now: Moment? = nil) -> [Finding] {

@@ -112,7 +112,7 @@ struct OutageFindingTests {
     #expect(
       OutageLog.findings(before + goesOn) == [
         watched("a", .down, 60, 70), watched("a", .unknown, 75, 80), watched("a", .down, 80, 90),
-        .outage(Outage(open(60), at: moment(90), .over("h"))),
+        .outage(Outage(open(60), at: moment(90), .over("h"), seenIn: [60..<70, 80..<90])),
       ])
   }
 
@@ -142,7 +142,7 @@ struct OutageFindingTests {
     #expect(
       withoutBegin(left + [event(.end(old, how: "h", isWaking: false), 90)]) == [
         watched("a", .down, 20, 30), watched("a", .down, 40, 90),
-        .outage(Outage(old, at: moment(90), .over("h"))),
+        .outage(Outage(old, at: moment(90), .over("h"), seenIn: [20..<30, 40..<90])),
       ])
     // What was told before a sleep stays.
     let slept = [
@@ -151,7 +151,7 @@ struct OutageFindingTests {
     #expect(
       withoutBegin(first + slept).dropFirst() == [
         watched("a", .up, 10, 70), .asleep(from: moment(70).wall, to: moment(80).wall), watched("a", .down, 80, 90),
-        .outage(Outage(new, at: moment(90, slept: 10), .over("h"))),
+        .outage(Outage(new, at: moment(90, slept: 10), .over("h"), seenIn: [80..<90])),
       ])
   }
 
@@ -170,7 +170,7 @@ struct OutageFindingTests {
     #expect(ended.map(\.explanation) == [isIts ? found : bare])
     // The end of an outage that began at another time has not its steps.
     let other = OutageLog.outages(events + [event(.end(open(63, "a", bare), how: "h", isWaking: false), 70)])
-    #expect(other.map(\.explanation) == [bare])
+    #expect(other.map(\.explanation) == [isIts ? found : nil, bare] && other.first?.ending == .cut)
   }
 
   /// Until now, if a recorder is there.
@@ -199,35 +199,35 @@ struct OutageFindingTests {
     let left = OutageLog.Finding.outage(Outage(open(5, "c"), at: moment(20), .cut))
     #expect(
       OutageLog.findings([header] + rest) == [
-        watched("a", .up, 10, 20), watched("b", .unknown, 10, 20), watched("c", .down, 10, 20), path(wired, 10, 20),
+        watched("a", .up, 10, 20), watched("b", .unknown, 10, 20), watched("c", .down, 5, 20), path(wired, 10, 20),
         left,
       ])
     let other = event(.file(recorder(["a", "b", "c"]), states.map { .up(target: $0.target) }, wifi), 15)
     #expect(OutageLog.findings([header, other] + rest) == OutageLog.findings([header] + rest))
     // Behind the end of a recorder, it counts again.
     let late = event(.file(recorder(), [.up(target: "a")], nil), 30)
-    #expect(OutageLog.findings([header] + rest + [late, event(.alive, 40)]).last == watched("a", .up, 30, 40))
+    #expect(
+      OutageLog.findings([header] + rest + [late, event(.alive, 40)]).suffix(2) == [watched("a", .up, 30, 40), left])
   }
 
   // MARK: Outages
 
+  /// A hundred seconds, asleep from 70 to 120.
   @Test(
     arguments: [
-      (0, 100, 20), (60, 160, 50), (50, 200, 50), (110, 200, 25), (0, 110, 25), (85, 135, 25), (200, 300, 0),
-      (0, 50, 0), (160, 200, 0), (0, 60, 0), (100, 90, 0),
+      (0, 100, 10), (60, 160, 50), (50, 200, 50), (110, 200, 40), (0, 110, 10), (65, 135, 20), (200, 300, 0),
+      (0, 50, 0), (160, 200, 0), (0, 60, 0), (70, 120, 0),
     ] as [(Double, Double, Int64)])
-  func aPartOfAnOutageLastsItsShare(from: Double, to: Double, seconds: Int64) {
-    // A hundred seconds, half of them asleep.
-    let outage = Outage(open(60), at: moment(160, slept: 50), .open)
+  func aPartOfAnOutageLastsAsLongAsItWasSeen(from: Double, to: Double, seconds: Int64) {
+    let outage = Outage(open(60), at: moment(160, slept: 50), .open, seenIn: [60..<70, 120..<160])
     #expect(outage.slept == 50_000_000 && outage.lasted == 50_000_000)
-    #expect(outage.lasted(from: moment(from).wall, to: moment(to).wall) == seconds * 1_000_000)
+    #expect(sums(from, to, [.outage(outage)]).targets["a"]?.down ?? 0 == seconds * 1_000_000)
   }
 
   @Test func anOutageOfNoTimeLastsNoTime() {
     let outage = Outage(open(60), at: moment(60), .open)
     #expect(outage.lasted == 0 && outage.slept == 0 && outage.unwatched == 0)
-    #expect(outage.lasted(from: moment(0).wall, to: moment(100).wall) == 0)
-    #expect(outage.lasted(from: moment(70).wall, to: moment(100).wall) == 0)
+    #expect(outage.seen.isEmpty && sums(0, 100, [.outage(outage)]).targets["a"]?.down == 0)
     // It had slept before, which is no part of it.
     var later = open(60)
     later.began.slept = 7

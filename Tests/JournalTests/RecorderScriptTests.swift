@@ -3,10 +3,11 @@
 
 import Dialtone
 import DialtoneDiagnosis
-import DialtoneJournal
 import DialtoneTesting
 import TestSupport
 import Testing
+
+@testable import DialtoneJournal
 
 /// A recorder whose targets report what a script says, and then end it.
 @Suite(.timeLimit(.minutes(5)))
@@ -128,6 +129,27 @@ struct RecorderScriptTests {
     let outages = OutageLog.outages(try folder.events().events)
     #expect(outages.map(\.unwatched) == (isContinued ? [10_000_000] : [0, 0]))
     #expect(try Set(folder.events().events.filter { $0.name == "stop" }.map(\.kind.isEnd)) == [true])
+  }
+}
+
+extension RecorderScriptTests {
+  /// A recorder of this boot has begun a file, and was killed before it knew anything: what was open before goes on.
+  @Test(arguments: [("b", true), ("c", false)])
+  func goesOnBehindARecorderThatKnewNothing(boot: String, isContinued: Bool) throws {
+    let folder = try JournalFolder()
+    func start(_ second: Double) -> [UInt8] {
+      JournalEvent(.start(JournalEvent.Recorder(version: "1", boot: "b", targets: ["a"])), at: moment(second)).line
+    }
+    let outage = OpenOutage(target: "a", began: moment(-90), reason: "no-carrier", words: "w")
+    let begin = JournalEvent(.begin(outage, isContinued: false), at: moment(-90)).line
+    try folder.write(start(-100) + begin, to: "000001-2026-10-30.jsonl")
+    for number in 2...3 { try folder.write(start(-60), to: "00000\(number)-2026-10-31.jsonl") }
+    let course = Course(in: folder)
+    try course.run([("a", [.isDown(), .isUp])], boot: boot)
+    let outages = OutageLog.outages(try folder.events().events)
+    // Nobody has watched since it began.
+    #expect(outages.map(\.began) == (isContinued ? [moment(-90).wall] : [moment(-90).wall, moment(1).wall]))
+    #expect(outages.last?.unwatched == (isContinued ? 91_000_000 : 0), "\(outages)")
   }
 }
 

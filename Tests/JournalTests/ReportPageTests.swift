@@ -116,9 +116,9 @@ struct ReportPageTests {
     let lengths: [Double] = [3, 9, 1, 12, 5, 7, 5, 2, 11, 8, 10, 6, 4, 0.5]
     let findings = lengths.enumerated().map { outage(Double($0) * 20, Double($0) * 20 + $1, "\($0)") }
     let worst = data(0, 400, findings).worst
-    #expect(worst.map(\.lasted) == [12, 11, 10, 9, 8, 7, 6, 5, 5, 4].map { $0 * 1_000_000 })
-    #expect(worst.map(\.target) == ["3", "8", "10", "1", "9", "5", "11", "4", "6", "12"])
-    #expect(data(0, 400, Array(findings.prefix(2))).worst.map(\.target) == ["1", "0"])
+    #expect(worst.map(\.outage.lasted) == [12, 11, 10, 9, 8, 7, 6, 5, 5, 4].map { $0 * 1_000_000 })
+    #expect(worst.map(\.outage.target) == ["3", "8", "10", "1", "9", "5", "11", "4", "6", "12"])
+    #expect(data(0, 400, Array(findings.prefix(2))).worst.map(\.outage.target) == ["1", "0"])
   }
 
   /// What goes over midnight counts on both days, to the microsecond, and as one outage of the first.
@@ -196,8 +196,10 @@ struct ReportPageTests {
 
   /// The recorder was killed after 2 of 34 seconds, and looked again for the last two: the band has these, as the sums.
   @Test func whatNobodyWatchedIsNotInTheBand() throws {
-    let seen = [(20.0, 22.0), (52, 54)].map { OutageLog.Finding.watched("a", .down, from: wall($0), to: wall($1)) }
-    let findings = [up(10, 20)] + seen + [outage(20, 54) { $0.unwatched = 30_000_000 }, up(54, 60)]
+    let seen = [(20.0, 22.0), (52, 54)].map { wall($0)..<wall($1) }
+    let open = OpenOutage(
+      target: "a", began: moment(20), unwatched: 30_000_000, reason: "no-carrier", words: "words")
+    let findings = [up(10, 20), .outage(Outage(open, at: moment(54), .over("back"), seen: seen)), up(54, 60)]
     let data = data(0, 400, findings)
     let band = try #require(data.bands["a"])
     #expect(band.enumerated().filter { $0.element.layer != nil }.map(\.offset) == [20, 21, 52, 53])
@@ -206,8 +208,6 @@ struct ReportPageTests {
     #expect(page.contains("1 outage, 4 s down, the longest 4 s; watched for 20 s</p>"))
     #expect(page.contains("1 outage, the longest ≤ 34 s</p>") && page.contains("<span class=\"figure\">≤ 34 s</span>"))
     #expect(page.contains(" · nobody watched for 30 s of it"))
-    // Without a finding of its own, as here, the band has it from end to end: what was seen before is another one's.
-    #expect(self.data(0, 400, findings + [outage(70, 71)]).bands["a"]?[70].layer == .link)
   }
 
   /// What lasts as long stands in the order of its name, and what lasts no time has no bar.
@@ -242,7 +242,7 @@ struct ReportPageTests {
 
   private func labels(_ from: Double, _ length: Double) throws -> [[String]] {
     try found(
-      #"<span class="(minor|major)" style="left:([\d.]+)%(;transform:none)?">([^<]*)</span>"#,
+      #"<span class="(minor|major)" style="--at:([\d.]+)%">([^<]*)</span>"#,
       in: page(from, from + length, [up(from, from + length)]))
   }
 
@@ -254,20 +254,17 @@ struct ReportPageTests {
     ])
   func timesAreAtRoundDistances(minutes: Int, step: Int) throws {
     let labels = try labels(0, Double(minutes) * 60)
-    #expect(labels.count <= 8 && labels.first?[3] == "00:00")
+    #expect(labels.count <= 8 && labels.first?[2] == "00:00")
     let second = String(format: "%02d:%02d", step / 60, step % 60)
-    #expect(labels.dropFirst().first?[3] == second)
+    #expect(labels.dropFirst().first?[2] == second)
   }
 
-  /// At the left edge a text begins at its time, and at the right edge there is no room for it.
+  /// At the right edge there is no room for a text, and at the left edge the style makes some.
   @Test(arguments: [(11, "01:30", "00:15"), (7, "01:30", "00:15"), (12, "01:45", "00:15"), (58, "02:30", "01:00")])
   func textsHaveRoom(start: Int, last: String, first: String) throws {
     let labels = try labels(Double(start) * 60, 6_000)
-    #expect(labels.first?[3] == first && labels.last?[3] == last)
-    // Two minutes of a hundred, or more.
-    #expect(labels.allSatisfy { $0[2].isEmpty })
-    let early = try self.labels(Double(59) * 60, 6_000)
-    #expect(early.first == ["major", "1.0", ";transform:none", "01:00"] && early[1][2].isEmpty)
+    #expect(labels.first?[2] == first && labels.last?[2] == last)
+    #expect(try self.labels(Double(59) * 60, 6_000).first == ["major", "1.0", "01:00"])
   }
 
   /// Two days have days below them, each once.
@@ -278,11 +275,11 @@ struct ReportPageTests {
     let days = (0..<3).map { day in
       formatter.string(from: Date(timeIntervalSince1970: Double(Self.midnight + Int64(day) * 86_400 + 43_200)))
     }
-    #expect(try labels(0, 2 * 86_400).map { [$0[1], $0[3]] } == [["0.0", days[0]], ["50.0", days[1]]])
+    #expect(try labels(0, 2 * 86_400).map { [$0[1], $0[2]] } == [["0.0", days[0]], ["50.0", days[1]]])
     #expect(
-      try labels(0, 3 * 86_400).map { [$0[1], $0[3]] } == [["0.0", days[0]], ["33.3", days[1]], ["66.6", days[2]]])
+      try labels(0, 3 * 86_400).map { [$0[1], $0[2]] } == [["0.0", days[0]], ["33.3", days[1]], ["66.6", days[2]]])
     // A day is written at its midnight, wherever the page begins.
-    #expect(try labels(21_600, 2.5 * 86_400).map { [$0[1], $0[3]] } == [["30.0", days[1]], ["70.0", days[2]]])
+    #expect(try labels(21_600, 2.5 * 86_400).map { [$0[1], $0[2]] } == [["30.0", days[1]], ["70.0", days[2]]])
   }
 
   // MARK: Days
@@ -336,6 +333,23 @@ struct ReportPageTests {
     let found = story { $0.explanation = family }
     #expect(found.contains(" · silent, likely</p><ul><li>link (IPv4): t</li><li>way: &lt;u&gt;</li></ul>"))
     #expect(found.contains("</span>none found</span>"))
+  }
+
+  /// A cable with four targets is pulled: one row, of the longest. A second is together; another cause has its own row.
+  @Test func whatIsLostTogetherIsOneRow() throws {
+    func cable(_ from: Double, _ to: Double, _ target: String) -> OutageLog.Finding {
+      outage(from, to, target) { $0.reason = "no-carrier" }
+    }
+    let page = page(
+      0, 400,
+      [
+        cable(20, 49, "a"), cable(20.5, 50, "b"), cable(20, 48, "c"), cable(21, 40, "d"), cable(22, 60, "e"),
+        cable(100, 110, "a"), cable(100, 111, "b"), outage(20, 30, "f") { $0.reason = "no-route" },
+        outage(20, 29, "g", layer: .site) { $0.reason = "no-carrier" },
+      ])
+    #expect(
+      try found(#"<p class="soft">([a-z][^·<]*) · "#, in: page).map { $0[0] }
+        == ["e", "b and 3 other targets", "b and 1 other target", "f", "g"])
   }
 
   // MARK: HTML

@@ -16,10 +16,18 @@ package struct JournalReader {
   /// The names of the files that were left out, since they cannot be read, or are no regular files.
   package private(set) var skippedFiles: [String] = []
 
-  package init(_ directory: JournalDirectory) { self.directory = directory }
+  private let onSkip: (_ isFile: Bool) -> Void
 
-  /// Gives the events since then by the wall clock, and some before, in their order; `nil` for all. What the last file
-  /// says may still hold, however old it is. `progress` is called with the bytes read so far, and those to be read.
+  /// `onSkip` is called for each line that is skipped, and before a file if the one before it is missing or empty, or
+  /// cannot be read.
+  package init(_ directory: JournalDirectory, onSkip: @escaping (_ isFile: Bool) -> Void = { _ in }) {
+    self.directory = directory
+    self.onSkip = onSkip
+  }
+
+  /// Gives the events since then by the wall clock, and some before, in their order; `nil` for all. What the file
+  /// before says may still hold, however old it is. `progress` is called with the bytes read so far, and those to be
+  /// read.
   ///
   /// - Throws: If there are files, and none can be read.
   package mutating func read(
@@ -28,14 +36,17 @@ package struct JournalReader {
   ) throws(SystemError) {
     let first = since?.floorDivided(by: WallTime.day) ?? .min
     let all = try directory.files()
-    let files = all.dropFirst(max(0, all.firstIndex { $0.day >= first } ?? all.count - 1))
+    let files = all.dropFirst(max(0, (all.firstIndex { $0.day >= first } ?? all.count) - 1))
     let sizes = files.map { size(of: directory.path(of: $0)) }
     let total = sizes.reduce(0, +)
     var done = 0
-    var failure: SystemError?
+    var (failure, next): (SystemError?, Int?)
     for (file, size) in zip(files, sizes) {
+      if file.number != next { onSkip(true) }
+      next = nil
       do throws(SystemError) {
         try read(file, progress: { progress(done + $0, total) }, take)
+        if size > 0 { next = file.number + 1 }
       } catch {
         skippedFiles.append(file.name)
         failure = error
@@ -75,7 +86,7 @@ package struct JournalReader {
         start = end + 1
       }
       if buffer.count - start > Self.lineLimit {
-        skippedLines += 1
+        skip()
         start = buffer.count
       }
       progress(done)
@@ -85,7 +96,12 @@ package struct JournalReader {
 
   private mutating func take(_ line: ArraySlice<UInt8>, _ take: (JournalEvent) -> Void) {
     if line.isEmpty { return }
-    if let event = JournalEvent(line: line) { take(event) } else { skippedLines += 1 }
+    if let event = JournalEvent(line: line) { take(event) } else { skip() }
+  }
+
+  private mutating func skip() {
+    skippedLines += 1
+    onSkip(false)
   }
 
   /// Drops what was taken, and appends what read(2) gives. Returns how many bytes that are.

@@ -10,7 +10,7 @@ package import Dialtone
 /// - What cannot be written waits, in its order, and is tried again with the next event. Nothing that was written is
 ///   touched, except a torn line at the end, which is taken back.
 /// - A file begins each day, and when one is too long. Then the oldest go, until all are within the limit.
-/// - A file is begun anew if somebody removes it or moves it away, and its folder is made anew.
+/// - A file is begun anew if somebody removes it, cuts it or moves it away, and its folder is made anew.
 package struct JournalWriter: ~Copyable {
   private struct Line {
     let bytes: [UInt8]
@@ -119,7 +119,8 @@ package struct JournalWriter: ~Copyable {
       try open(newest)
       return false
     }
-    let next = JournalDirectory.File(number: (newest?.number ?? 0) + 1, day: day)
+    // A number that is missing tells readers that a file is.
+    let next = JournalDirectory.File(number: max(newest?.number ?? 0, file?.number ?? 0) + 1, day: day)
     try open(next)
     prune(files + [next])
     return true
@@ -168,9 +169,9 @@ package struct JournalWriter: ~Copyable {
     }
   }
 
-  /// Whether nobody has removed the file, or moved it or its folder away.
+  /// Whether nobody has removed the file or a part of it, or moved it or its folder away.
   private func isStillThere() -> Bool {
-    guard let file, let status = status(), status.st_nlink > 0 else { return false }
+    guard let file, let status = status(), status.st_nlink > 0, status.st_size >= size else { return false }
     if let there = Self.status(of: directory.path(of: file)) { return Identity(there) == Identity(status) }
     // Who may not look there any more may still write.
     return csystem_errno() != ENOENT && csystem_errno() != ENOTDIR

@@ -42,7 +42,7 @@ package struct JournalView {
       }
       take(finding)
     }
-    var reader = JournalReader(directory)
+    var reader = JournalReader(directory) { log.skip(isFile: $0) }
     try reader.read(since: since, progress: progress) { log.take($0) }
     skippedLines = reader.skippedLines
     skippedFiles = reader.skippedFiles

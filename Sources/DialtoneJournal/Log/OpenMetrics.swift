@@ -58,8 +58,8 @@ package struct OpenMetrics {
       let span = Span(value: state == .up ? 1 : 0, from: max(from, since), to: min(to, until))
       kept[Series(target: target), default: []].append(span)
     case .outage(let outage):
-      let span = Span(value: 1, from: max(outage.began, since), to: min(outage.ended, until))
-      kept[Series(target: outage.target, cause: outage.causeIdentifier ?? "unknown"), default: []].append(span)
+      let spans = outage.seen.map { Span(value: 1, from: max($0.lowerBound, since), to: min($0.upperBound, until)) }
+      kept[Series(target: outage.target, cause: outage.causeIdentifier ?? "unknown"), default: []] += spans
     case .watched, .path, .asleep: break
     }
   }
@@ -69,31 +69,20 @@ package struct OpenMetrics {
     var heads = Self.heads[...]
     for (series, spans) in kept.sorted(by: { $0.key < $1.key }) {
       while heads.count > (series.cause == nil ? 1 : 0) { for text in heads.removeFirst() { try line(text) } }
-      var time = Int64.min
       let labels = series.labels
-      for span in spans {
-        try samples(span.from, span.to, after: &time) { milliseconds throws(Failure) in
-          try line("\(labels) \(span.value) \(Self.seconds(milliseconds))")
-        }
+      // A clock that was set back gives times twice.
+      let samples = spans.flatMap { span in
+        stride(from: span.from, to: span.to, by: Int64.Stride(Self.interval)).map { (time: $0, value: span.value) }
+      }
+      var last: Int64 = -1
+      for (time, value) in samples.sorted(by: { $0.time < $1.time }) {
+        // They must grow, and Prometheus has no smaller unit than a millisecond.
+        last = max(time / 1_000, last + 1)
+        try line("\(labels) \(value) \(Self.seconds(last))")
       }
     }
     for text in heads.joined() { try line(text) }
     try line("# EOF")
-  }
-
-  /// The beginning, each minute, and the end, as milliseconds that grow: Prometheus has no smaller unit.
-  private func samples<Failure: Error>(
-    _ from: Int64, _ to: Int64, after last: inout Int64, _ sample: (Int64) throws(Failure) -> Void
-  ) throws(Failure) {
-    var time = from
-    while time < to {
-      let milliseconds = max(time / 1_000, last == .min ? .min : last + 1)
-      if milliseconds * 1_000 < to || time == from {
-        try sample(milliseconds)
-        last = milliseconds
-      }
-      time += Self.interval
-    }
   }
 
   private static func seconds(_ milliseconds: Int64) -> String {

@@ -27,6 +27,8 @@ package struct OutageLog {
   private var tracks: [String: Track] = [:]
   /// Outages that were open when their recorder ended, and its end. Another one may go on with them.
   private var left: [String: (outage: OpenOutage, end: Moment)] = [:]
+  /// When what is open was seen, by `Moment.clock`.
+  private var seen: [String: [Range<Int64>]] = [:]
   private var path: (summary: NetworkSummary, since: Moment)?
   private var last: Moment?
   private var boot: String?
@@ -38,7 +40,14 @@ package struct OutageLog {
   /// The outages that are open, by their targets.
   package var open: [String: OpenOutage] {
     tracks.compactMapValues { if case .down(let outage) = $0.status { outage } else { nil } }
-      .merging(left.mapValues(\.outage)) { own, _ in own }
+      .merging(left.mapValues(unwatched)) { own, _ in own }
+  }
+
+  /// What was left open, and has been watched by nobody until the last event.
+  private func unwatched(_ left: (outage: OpenOutage, end: Moment)) -> OpenOutage {
+    var outage = left.outage
+    outage.unwatched += last?.awake(since: left.end) ?? 0
+    return outage
   }
 
   /// The boot of the last recorder, and its last event.
@@ -55,7 +64,8 @@ package struct OutageLog {
       // It only matters to who has not read the file before.
       if recorder.boot != boot || tracks.isEmpty {
         closeRun()
-        cutLeft()
+        if recorder.boot != boot { cutLeft() }
+        for case .down(let outage) in states { goOn(outage, at) }
         begin(recorder, states, at)
         path = summary.map { ($0, at) }
       }
@@ -64,11 +74,15 @@ package struct OutageLog {
       closeRun()
     case .alive, .clock: break
     case .up(let target):
+      leave(target)
       set(.up(target: target), at)
       cutLeft(target)
-    case .unknown(let target, _): set(.unknown(target: target), at)
+    case .unknown(let target, _):
+      leave(target)
+      set(.unknown(target: target), at)
     case .begin(let outage, let isContinued):
-      if isContinued { left[outage.target] = nil } else { cutLeft(outage.target) }
+      leave(outage.target)
+      cutLeft(outage.target, unless: outage)
       // It may have begun before that was known.
       set(.down(outage), isContinued ? at : outage.began)
     case .cause(let outage):
@@ -84,12 +98,17 @@ package struct OutageLog {
     last = at
   }
 
+  /// A line cannot be read: any outage may have ended there. Or a file is missing, or cannot be read.
+  package mutating func skip(isFile: Bool) {
+    if isFile { closeRun() } else { for target in tracks.keys.sorted() { leave(target) } }
+  }
+
   /// Tells what is left. `now` is the present moment if a recorder is still there; without it, its last event is all
   /// that is known.
   package mutating func finish(now: Moment?) {
     if let now, !tracks.isEmpty {
       closeSpans(now)
-      for case .down(let outage) in tracks.values.map(\.status) { emit(.outage(Outage(outage, at: now, .open))) }
+      for case .down(let outage) in tracks.values.map(\.status) { tell(outage, at: now, .open) }
       (tracks, path) = ([:], nil)
     }
     closeRun()
@@ -100,7 +119,13 @@ package struct OutageLog {
     _ recorder: JournalEvent.Recorder, _ states: [JournalEvent.TargetStatus], _ at: Moment
   ) {
     boot = recorder.boot
-    for state in states { tracks[state.target] = Track(status: state, since: at) }
+    for state in states { tracks[state.target] = tracks[state.target] ?? Track(status: state, since: at) }
+  }
+
+  /// An outage was there before this file. All of it was watched, unless it says otherwise, or has slept.
+  private mutating func goOn(_ outage: OpenOutage, _ at: Moment) {
+    let isWhole = outage.unwatched == 0 && abs(at.slept - outage.began.slept) < WallTime.second
+    if isWhole { setUnreadBegin(of: outage) } else { cutLeft(outage.target, unless: outage) }
   }
 
   /// Ends a run at its last event.
@@ -116,8 +141,21 @@ package struct OutageLog {
 
   private mutating func cutLeft() { for target in left.keys.sorted() { cutLeft(target) } }
 
-  private mutating func cutLeft(_ target: String) {
-    if let (outage, end) = left.removeValue(forKey: target) { emit(.outage(Outage(outage, at: end, .cut))) }
+  /// Cuts what was left of a target, unless it is this outage, which goes on.
+  private mutating func cutLeft(_ target: String, unless outage: OpenOutage? = nil) {
+    guard let (known, end) = left.removeValue(forKey: target), known.began.clock != outage?.began.clock else { return }
+    tell(known, at: end, .cut)
+  }
+
+  private mutating func tell(_ outage: OpenOutage, at end: Moment, _ ending: Outage.Ending) {
+    emit(.outage(Outage(outage, at: end, ending, seen: seen.removeValue(forKey: outage.target) ?? [])))
+  }
+
+  /// What has become of an outage since the last event is not known.
+  private mutating func leave(_ target: String) {
+    guard let last, let track = tracks[target], case .down(let outage) = track.status else { return }
+    left[target] = (outage, last)
+    set(.unknown(target: target), last)
   }
 
   private mutating func set(_ status: JournalEvent.TargetStatus, _ at: Moment) {
@@ -135,19 +173,16 @@ package struct OutageLog {
     }
     if isWaking { tracks[outage.target]?.status = .unknown(target: outage.target) }
     set(.up(target: outage.target), at)
-    if !isWaking { emit(.outage(Outage(outage, at: at, .over(how)))) }
+    if isWaking { seen[outage.target] = nil } else { tell(outage, at: at, .over(how)) }
   }
 
   /// The line of its beginning could not be read: its time does not count as up, too, nor does it end twice.
   private mutating func setUnreadBegin(of outage: OpenOutage) {
-    if left[outage.target]?.outage.began.clock == outage.began.clock {
-      left[outage.target] = nil
-    } else {
-      cutLeft(outage.target)
-    }
+    leave(outage.target)
     var since = outage.began
     // What was before has been told.
-    if let known = tracks[outage.target]?.since, known.clock > since.clock { since = known }
+    if let known = tracks[outage.target]?.since ?? left[outage.target]?.end, known.clock > since.clock { since = known }
+    cutLeft(outage.target, unless: outage)
     set(.down(outage), since)
   }
 
@@ -169,7 +204,7 @@ package struct OutageLog {
     emit(.path(summary, from: at.wall(of: since), to: at.wall))
   }
 
-  private func emitSpan(_ target: String, _ track: Track, _ at: Moment) {
+  private mutating func emitSpan(_ target: String, _ track: Track, _ at: Moment) {
     if track.since.clock >= at.clock { return }
     let state: WatchedState =
       switch track.status {
@@ -177,6 +212,7 @@ package struct OutageLog {
       case .unknown: .unknown
       case .down: .down
       }
+    if state == .down { seen[target, default: []].append(track.since.clock..<at.clock) }
     emit(.watched(target, state, from: at.wall(of: track.since), to: at.wall))
   }
 }

@@ -22,9 +22,8 @@ package struct OutageSums: Equatable, Sendable {
   private struct Part: Equatable, Sendable {
     let target: String
     let began: Int64
-    /// Where it ends within the span.
-    let end: Int64
-    let lasted: Int64
+    /// What was seen of it within the span.
+    let seen: [Range<Int64>]
   }
 
   package let since: Int64
@@ -45,7 +44,8 @@ package struct OutageSums: Equatable, Sendable {
       // What is down is counted by outages, so that both sums agree.
       if state != .down, span > 0 { targets[target, default: Target()].up += state == .up ? span : 0 }
     case .outage(let outage) where overlaps(outage):
-      let lasted = outage.lasted(from: since, to: until)
+      let seen = outage.seen.map { $0.clamped(to: since..<until) }
+      let lasted = seen.reduce(0) { $0 + Int64($1.count) }
       var target = targets[outage.target, default: Target()]
       target.down += lasted
       target.outages += 1
@@ -53,8 +53,7 @@ package struct OutageSums: Equatable, Sendable {
       targets[outage.target] = target
       layers[outage.layer, default: Layer()].outages += 1
       layers[outage.layer, default: Layer()].down += lasted
-      let part = Part(target: outage.target, began: outage.began, end: min(outage.ended, until), lasted: lasted)
-      parts[outage.layer, default: []].append(part)
+      parts[outage.layer, default: []].append(Part(target: outage.target, began: outage.began, seen: seen))
     case .outage, .path, .asleep: break
     }
   }
@@ -62,21 +61,18 @@ package struct OutageSums: Equatable, Sendable {
   /// What has happened there, and how long some target was down by it. A pulled cable is one event, with all targets
   /// that go down with it; a target that goes down once more is another one.
   package func events(in layer: OutageLayer) -> (count: Int, lasted: Int64) {
-    var (count, lasted, counted) = (0, Int64(0), since)
+    let parts = parts[layer] ?? []
+    var count = 0
     var (start, targets) = (Int64(0), Set<String>())
-    for part in (parts[layer] ?? []).sorted(by: { $0.began < $1.began }) {
+    for part in parts.sorted(by: { $0.began < $1.began }) {
       if count == 0 || part.began - start > Outage.together || targets.contains(part.target) {
         count += 1
         (start, targets) = (part.began, [])
       }
       targets.insert(part.target)
-      // What another one has counted counts once. Sleep in a part is spread evenly.
-      let first = max(part.began, since)
-      let fresh = part.end - max(first, counted)
-      if fresh > 0 { lasted += fresh == part.end - first ? part.lasted : part.lasted * fresh / (part.end - first) }
-      counted = max(counted, part.end)
     }
-    return (count, lasted)
+    // What several have lost at the same time counts once.
+    return (count, RangeSet(parts.flatMap(\.seen)).ranges.reduce(0) { $0 + Int64($1.count) })
   }
 
   package func overlaps(_ outage: Outage) -> Bool { outage.ended >= since && outage.began <= until }

@@ -21,7 +21,7 @@ package enum JournaldMessage {
     case .begin(let outage, _), .cause(let outage): append(outage, to: &message)
     case .end(let outage, _, _):
       append(outage, to: &message)
-      let lasted = Outage(outage, at: event.at, .open).lasted
+      let lasted = Outage(outage, at: event.at, .open, seen: []).lasted
       append("DIALTONE_LASTED_USEC", String(lasted), to: &message)
     case .up(let target), .unknown(let target, _): append("DIALTONE_TARGET", target, to: &message)
     default: break

@@ -104,12 +104,19 @@ package final class Recorder: Sendable {
     throw .isBusy(directory.path)
   }
 
-  /// What the recorder before has left open, if it ran in the same boot. The last file says all of it.
+  /// What the recorder before has left open, if it ran in the same boot. The last file says all of it, unless one of
+  /// this boot has begun with it, which may not have known yet.
   private func leftOpen() throws(SystemError) -> (open: [String: OpenOutage], end: Moment)? {
-    guard let file = try configuration.directory.files().last else { return nil }
-    var log = OutageLog { _ in }
     var reader = JournalReader(configuration.directory)
-    try reader.read(file) { log.take($0) }
+    var events: [JournalEvent] = []
+    for file in try configuration.directory.files().reversed() {
+      var own: [JournalEvent] = []
+      do throws(SystemError) { try reader.read(file) { own.append($0) } } catch { if events.isEmpty { throw error } }
+      events = own + events
+      guard case .start(let recorder)? = own.first?.kind, recorder.boot == configuration.boot else { break }
+    }
+    var log = OutageLog { _ in }
+    for event in events { log.take(event) }
     guard let end = log.end, end.boot == configuration.boot else { return nil }
     return (log.open, end.at)
   }

@@ -37,11 +37,9 @@ package struct ReportData: Sendable {
   package private(set) var paths: [[String: Int64]]
   package private(set) var days: [String: Day] = [:]
   /// When any target was down: what several lose at the same time is lost once.
-  private var lost = RangeSet<Int64>()
-  /// When each target was seen to be down, since it was up last.
-  private var seenDown: [String: RangeSet<Int64>] = [:]
-  /// The longest, the longest first.
-  package private(set) var worst: [Outage] = []
+  private var lost: [Range<Int64>] = []
+  /// The longest, the longest first, each with all targets that the same cause took at the same time.
+  package private(set) var worst: [(outage: Outage, targets: Set<String>)] = []
 
   package init(since: Int64, until: Int64) {
     self.since = since
@@ -55,9 +53,7 @@ package struct ReportData: Sendable {
     switch finding {
     case .watched(let target, let state, let from, let to):
       if bands[target] == nil { bands[target] = Self.emptyBand }
-      if state == .down, from < to { seenDown[target, default: RangeSet()].insert(contentsOf: from..<to) }
       if state == .up {
-        seenDown[target] = nil
         spread(from, to) { bands[target]?[$0].up += $1 }
         spreadDays(from, to) { days[$0, default: Day()].up += $1 }
       }
@@ -76,23 +72,28 @@ package struct ReportData: Sendable {
     let layer = OutageLayer.allCases.firstIndex(of: outage.layer) ?? 0
     if bands[outage.target] == nil { bands[outage.target] = Self.emptyBand }
     // An outage of no length is one, too.
-    let spans =
-      seenDown.removeValue(forKey: outage.target) ?? RangeSet(outage.began..<max(outage.ended, outage.began + 1))
-    for span in spans.ranges {
+    let spans = outage.seen.isEmpty ? [outage.began..<outage.began + 1] : outage.seen
+    for span in spans {
       spread(span.lowerBound, span.upperBound) { bands[outage.target]?[$0].down[layer] += $1 }
       spreadDays(span.lowerBound, span.upperBound) { days[$0, default: Day()].down += $1 }
     }
-    lost.formUnion(spans)
+    lost += spans
     days[WallTime.localDay(max(outage.began, since)), default: Day()].outages += 1
-    let position = worst.firstIndex { $0.lasted < outage.lasted } ?? worst.count
-    worst.insert(outage, at: position)
+    var row = (outage: outage, targets: Set([outage.target]))
+    if let index = worst.firstIndex(where: { $0.outage.isTwin(of: outage) }) {
+      let twin = worst.remove(at: index)
+      row.targets.formUnion(twin.targets)
+      if twin.outage.lasted >= outage.lasted { row.outage = twin.outage }
+    }
+    let position = worst.firstIndex { $0.outage.lasted < row.outage.lasted } ?? worst.count
+    worst.insert(row, at: position)
     if worst.count > Self.worstCount { worst.removeLast() }
   }
 
   /// How long some target was down, by local days.
   package var lostByDay: [String: Int64] {
     var days: [String: Int64] = [:]
-    for span in lost.ranges { spreadDays(span.lowerBound, span.upperBound) { days[$0, default: 0] += $1 } }
+    for span in RangeSet(lost).ranges { spreadDays(span.lowerBound, span.upperBound) { days[$0, default: 0] += $1 } }
     return days
   }
 
@@ -117,7 +118,7 @@ package struct ReportData: Sendable {
     }
   }
 
-  /// By local days. A day has 23 to 25 hours: where the clock changes, an hour may be counted with the day beside it.
+  /// By local days, which have 23 to 25 hours. Where the clock changes at midnight, no midnight may be there, or two.
   private func spreadDays(_ from: Int64, _ to: Int64, _ add: (String, Int64) -> Void) {
     var start = max(from, since)
     let last = min(to, until)
@@ -125,7 +126,11 @@ package struct ReportData: Sendable {
       let day = WallTime.localDay(start)
       var end = min(last, start + WallTime.day)
       if WallTime.localDay(end) != day {
-        end = min(end, start - start % WallTime.second - WallTime.timeOfDay(start) + WallTime.day)
+        var known = start
+        while end - known > 1 {
+          let middle = known + (end - known) / 2
+          if WallTime.localDay(middle) == day { known = middle } else { end = middle }
+        }
       }
       add(day, end - start)
       start = end

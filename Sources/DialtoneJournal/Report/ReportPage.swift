@@ -66,7 +66,7 @@ package struct ReportPage {
 
   private var summary: String {
     let count = data.sums.targets.values.reduce(0) { $0 + $1.outages }
-    let longest = data.worst.first.map { ", the longest \($0.lasted(in: words))" } ?? ""
+    let longest = data.worst.first.map { ", the longest \($0.outage.lasted(in: words))" } ?? ""
     let events = OutageLayer.allCases.reduce(0) { $0 + data.sums.events(in: $1).count }
     if data.sums.targets.isEmpty { return "nothing recorded" }
     return count == 0 ? "no outages" : "\(Self.words(events, count))\(longest)"
@@ -177,9 +177,8 @@ package struct ReportPage {
         let label =
           isShort
           ? String(WallTime.localText(wall).dropFirst(11).prefix(5)) : Self.dayLabel(wall + WallTime.day / 2)
-        let place = data.position(of: wall) * 100
         // A label is centred below its time, where it has room for that.
-        let style = "left:\(OutageJSON.decimals(place, 1))%" + (place < 2 ? ";transform:none" : "")
+        let style = "--at:\(OutageJSON.decimals(data.position(of: wall) * 100, 1))%"
         html.element("span", class: number % 2 == 1 ? "minor" : "major", [("style", style)]) {
           $0.text(label)
         }
@@ -268,12 +267,14 @@ package struct ReportPage {
     if data.worst.isEmpty { return }
     html.element("section", class: "long") { html in
       html.element("h2", data.worst.count == 1 ? "The outage" : "The longest outages")
-      for outage in data.worst { html.element("div", class: "worst") { write(outage, &$0) } }
+      for (outage, targets) in data.worst {
+        html.element("div", class: "worst") { write(outage, others: targets.count - 1, &$0) }
+      }
     }
     html.markup("\n")
   }
 
-  private func write(_ outage: Outage, _ html: inout HTML) {
+  private func write(_ outage: Outage, others: Int, _ html: inout HTML) {
     html.element("div", class: "title") { html in
       html.element("span", class: "name tag") { html in
         html.element("span", class: "key", [("style", "background:var(--\(outage.layer.rawValue))")]) { _ in }
@@ -281,7 +282,7 @@ package struct ReportPage {
       }
       html.element("span", class: "figure", outage.lasted(in: words))
     }
-    html.element("p", class: "soft", story(outage))
+    html.element("p", class: "soft", story(outage, others))
     if let steps = outage.explanation?.steps, !steps.isEmpty {
       html.element("ul") { html in
         for step in steps {
@@ -293,8 +294,9 @@ package struct ReportPage {
     if let advice = outage.explanation?.advice { html.element("p", class: "advice", advice) }
   }
 
-  private func story(_ outage: Outage) -> String {
-    var parts = [outage.target, "\(outage.wasFirst ? "at or before " : "")\(WallTime.localText(outage.began))"]
+  private func story(_ outage: Outage, _ others: Int) -> String {
+    let more = others == 0 ? "" : " and \(others) other target\(others == 1 ? "" : "s")"
+    var parts = [outage.target + more, "\(outage.wasFirst ? "at or before " : "")\(WallTime.localText(outage.began))"]
     switch outage.ending {
     case .over(let how): parts.append("then \(how)")
     case .open: parts.append("not over yet")

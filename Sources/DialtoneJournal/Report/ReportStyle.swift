@@ -7,7 +7,7 @@ enum ReportStyle {
     :root {
       color-scheme: light dark;
       --page: #f7f6f3; --card: #ffffff; --ink: #1f1e1b; --soft: #6a675f; --line: #e4e1da;
-      --up: #b9dccb; --void: #ebe8e1; --asleep: #d3d6e2;
+      --up: #b9dccb; --void: repeating-linear-gradient(135deg, #c2bdb0 0 1px, #f4f2ed 1px 5px); --asleep: #d3d6e2;
       --machine: #6a55b0; --link: #c0392b; --router: #c77d14; --provider: #1f77a8;
       --name-server: #0f8a6d; --site: #a8457f; --unknown: #77736a;
       --wired: #7aa6c9; --wifi: #8fbf8a; --cellular: #d7a85a; --tunnel: #a795cf; --other: #b5b1a7; --none: #c0392b;
@@ -15,7 +15,7 @@ enum ReportStyle {
     @media screen and (prefers-color-scheme: dark) {
       :root {
         --page: #161719; --card: #1f2124; --ink: #ecebe7; --soft: #a3a19a; --line: #33363a;
-        --up: #2e5a49; --void: #2a2d30; --asleep: #3a3f52;
+        --up: #2e5a49; --void: repeating-linear-gradient(135deg, #565a60 0 1px, #26292c 1px 5px); --asleep: #3a3f52;
         --machine: #a593e6; --link: #f0705f; --router: #eaa544; --provider: #5cb1df;
         --name-server: #4cc7a5; --site: #e085ba; --unknown: #a09c92;
         --wired: #4d7da3; --wifi: #55885a; --cellular: #b98a3c; --tunnel: #7d6bad; --other: #6e6b64; --none: #f0705f;
@@ -50,7 +50,7 @@ enum ReportStyle {
     rect.down { stroke: var(--look); stroke-width: 1.5px; vector-effect: non-scaling-stroke; }
     .row .soft { margin-top: 0.4rem; }
     .axis { position: relative; height: 1.3rem; margin-top: 0.25rem; }
-    .axis span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+    .axis span { position: absolute; left: max(1.4rem, var(--at)); transform: translateX(-50%); white-space: nowrap; }
     .legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0.1rem 0 1.1rem; padding: 0;
       list-style: none; }
     .path .legend { margin: 0.4rem 0 0; }
@@ -65,11 +65,11 @@ enum ReportStyle {
     .day b { font-weight: 560; display: block; }
     .day i { font-style: normal; }
     .day.fine { background: color-mix(in srgb, var(--up) 65%, var(--card)); }
-    .day.bad { background: color-mix(in srgb, var(--link) var(--share), var(--card)); }
+    .day.bad { background: color-mix(in srgb, #c0392b var(--share), var(--card)); }
     .day.blank { background: none; }
     .bar { display: grid; grid-template-columns: 8.5rem 1fr 21rem; gap: 0.9rem; align-items: center;
       padding: 0.3rem 0; }
-    .bar .track { height: 0.85rem; background: var(--void); border-radius: 5px; overflow: hidden; display: block; }
+    .bar .track { height: 0.85rem; background: var(--line); border-radius: 5px; overflow: hidden; display: block; }
     .bar .track span { display: block; height: 100%; border-radius: 5px; min-width: 3px; }
     .bar .figure { text-align: right; font-weight: 450; white-space: normal; }
     .worst { padding: 1rem 0; border-top: 1px solid var(--line); break-inside: avoid; }

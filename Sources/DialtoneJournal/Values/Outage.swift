@@ -21,14 +21,19 @@ package struct Outage: Equatable, Sendable {
   package let lasted: Int64
   package let slept: Int64
   package let ending: Ending
+  /// When it was seen to be there, by the wall clock as it was at the end: what a span has of it is a part of these.
+  package let seen: [Range<Int64>]
 
-  package init(_ outage: OpenOutage, at end: Moment, _ ending: Ending) {
+  /// `seen` is by `Moment.clock`.
+  package init(_ outage: OpenOutage, at end: Moment, _ ending: Ending, seen: [Range<Int64>]) {
     known = outage
     began = end.wall(of: outage.began)
     ended = end.wall
     slept = max(0, end.slept - outage.began.slept)
     lasted = max(0, end.awake(since: outage.began) - outage.unwatched)
     self.ending = ending
+    let shift = end.wall - end.clock
+    self.seen = Array(RangeSet(seen.map { $0.lowerBound + shift..<$0.upperBound + shift }).ranges)
   }
 
   package subscript<Value>(dynamicMember path: KeyPath<OpenOutage, Value>) -> Value { known[keyPath: path] }
@@ -54,16 +59,14 @@ package struct Outage: Equatable, Sendable {
   /// The identifier of the cause, or of the reason; `nil` if neither is known.
   package var causeIdentifier: String? { known.explanation?.cause ?? known.reason }
 
+  /// Whether another one began with it by the same cause.
+  package func isTwin(of other: Outage) -> Bool {
+    causeIdentifier == other.causeIdentifier && known.layer == other.layer
+      && abs(began - other.began) <= WallTime.second
+  }
+
   /// How long it lasted, in words. It may have been over while nobody watched.
   package func lasted(in words: (Int64) -> String) -> String {
     known.unwatched > 0 ? "≤ " + words(lasted + known.unwatched) : words(lasted)
-  }
-
-  /// How much of it lies in a span of the wall clock. Sleep and what nobody watched are spread evenly.
-  package func lasted(from start: Int64, to end: Int64) -> Int64 {
-    let (first, last) = (max(began, start), min(ended, end))
-    if first == began, last == ended { return lasted }
-    if first >= last || ended <= began { return 0 }
-    return Int64(Double(lasted) * Double(last - first) / Double(ended - began))
   }
 }
