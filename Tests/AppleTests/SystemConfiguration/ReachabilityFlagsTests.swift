@@ -157,6 +157,23 @@ struct ReachabilityFlagsTests {
     #expect(reachability.flags == [.reachable, .isDirect])
   }
 
+  /// configd's handler for the resolver evaluates each address of a name as an address.
+  @Test("a scheduled name has the flags of its address", arguments: ["10.0.0.77", "10.0.0.1", "203.0.113.9"])
+  func aScheduledNameHasTheFlagsOfItsAddress(text: String) async throws {
+    let lab = try AppleLab.b()
+    lab.names.set(.addresses([try address(text)]), for: "some.example")
+    let (name, alone) = try lab.within {
+      try (Scheduled(SCNetworkReachabilityCreateWithName(nil, "some.example")), Scheduled(addressTarget(text)))
+    }
+    let expected = alone.flags
+    #expect(name.flags == .reachable)
+    #expect(SCNetworkReachabilitySetDispatchQueue(name.target, queue))
+    try await name.log.wait("the address's flags") { $0 == expected }
+    #expect(name.flags == expected)
+    #expect(SCNetworkReachabilitySetDispatchQueue(name.target, nil))
+    #expect(name.flags == .reachable)
+  }
+
   @Test("an address has no first call; each change of flags or interface is told")
   func tellsOfAddresses() async throws {
     let lab = try AppleLab.b(metric: 100)
