@@ -20,7 +20,7 @@ public func SCNetworkReachabilityCreateWithName(
   // The caller vouches for a C string; it is copied.
   let name = unsafe String(cString: nodename)
   if name.isEmpty { return refused() }
-  if let address = IPAddress(name) { return reachability(of: address) }
+  if let address = IPAddress.inAnyForm(name) { return reachability(of: address) }
   _ = LastError.note(kSCStatusOK)
   do throws(ReachabilityError) {
     let target = try ReachabilityTarget.host(name)

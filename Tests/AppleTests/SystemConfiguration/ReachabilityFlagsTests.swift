@@ -150,10 +150,12 @@ struct ReachabilityFlagsTests {
     #expect(reachability.flags == .reachable)
   }
 
-  @Test("the text of an address is an address")
-  func takesTheTextOfAnAddress() throws {
+  @Test(
+    "the text of an address is an address, as inet_aton(3) reads it",
+    arguments: ["10.0.0.77", "10.77", "0xa.0.0115", "167772237"])
+  func takesTheTextOfAnAddress(text: String) throws {
     let lab = try AppleLab.b()
-    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, "10.0.0.77")) }
+    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, text)) }
     #expect(reachability.flags == [.reachable, .isDirect])
   }
 
