@@ -50,7 +50,7 @@ public func SCNetworkReachabilityCreateWithAddress(
 ///
 /// - Parameters:
 ///   - allocator: Not used.
-///   - localAddress: The address of this machine; `nil` for any.
+///   - localAddress: The address of this machine; `nil`, 0.0.0.0 or `::` for any.
 ///   - remoteAddress: The address to reach; `nil` for the Internet over the local one's family.
 /// - Returns: The target; `nil` if both are `nil`, or one is of another family. Then ``SCError()`` says so.
 public func SCNetworkReachabilityCreateWithAddressPair(
@@ -65,6 +65,7 @@ public func SCNetworkReachabilityCreateWithAddressPair(
   case (let local?, let remote):
     let anything = local.unmapped.family == .ipv4 ? IPAddress("0.0.0.0") : IPAddress("::")
     guard let remote = remote ?? anything else { return refused() }
+    if local.unmapped.isUnspecified { return reachability(of: remote) }
     _ = LastError.note(kSCStatusOK)
     return SCNetworkReachability(.address(.address(remote, from: local)))
   }

@@ -93,11 +93,12 @@ struct ReachabilityFlagsTests {
     #expect(reachability.flags == [])
   }
 
-  @Test("a pair needs the local address")
+  /// connect(2) takes a socket that is bound to 0.0.0.0 (ip(7): any address of this machine).
+  @Test("a pair needs the local address, unless that is the unspecified one")
   func readsPairs() throws {
     let lab = try AppleLab.b()
-    var (own, foreign, remote) = try (
-      socketAddress("10.0.0.1"), socketAddress("10.9.9.9"), socketAddress("203.0.113.9")
+    var (own, foreign, remote, any) = try (
+      socketAddress("10.0.0.1"), socketAddress("10.9.9.9"), socketAddress("203.0.113.9"), socketAddress("0.0.0.0")
     )
     try lab.within {
       let both = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &own, &remote))
@@ -106,6 +107,13 @@ struct ReachabilityFlagsTests {
       let outward = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &own, nil))
       #expect(both.flags == .reachable && alone.flags == .reachable && outward.flags == .reachable)
       #expect(wrong.flags == [])
+      for remote in [remote, any] {
+        var remote = remote
+        let free = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &any, &remote))
+        #expect(free.flags == .reachable)
+      }
+      let anywhere = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &any, nil))
+      #expect(anywhere.flags == .reachable)
     }
   }
 
