@@ -58,6 +58,11 @@ import Testing
     #expect(NWEndpoint.Host("example.com") == .name("example.com", nil))
     #expect(NWEndpoint.Port("https") == .https && NWEndpoint.Port("8080")?.rawValue == 8080)
     #expect(NWEndpoint.Port("nonsense") == nil && NWEndpoint.Port("65536") == nil && NWEndpoint.Port("") == nil)
+    // strtol(3), by which Apple's getaddrinfo(3) reads numbers, takes spaces and signs. A port has 16 bits (RFC 9293).
+    #expect(NWEndpoint.Port("+80") == .http && NWEndpoint.Port(" 80") == .http)
+    for text in ["+65536", " 65536", "\t70000", "+131152", "-65456", "-18446744073709551536"] {
+      #expect(NWEndpoint.Port(text) == nil, "\(text)")
+    }
     #expect(NWEndpoint.Port(integerLiteral: 22) == .ssh)
     #expect(try #require(NWEndpoint.Port(rawValue: 443)) == .https)
     #expect("\(NWEndpoint.hostPort(host: "192.0.2.7", port: 443))" == "192.0.2.7:443")
