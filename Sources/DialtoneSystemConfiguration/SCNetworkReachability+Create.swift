@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if !canImport(Darwin)
+public import CoreFoundation
 internal import Dialtone
 public import Foundation
 
