@@ -3,7 +3,6 @@
 
 #if !canImport(Darwin)
 public import FoundationEssentials
-internal import CDialtoneSystem
 internal import Dialtone
 
 /// An address of either version of the Internet protocol, as in Apple's `Network`.
@@ -62,12 +61,12 @@ public struct IPv4Address: IPAddress, Hashable {
   }
 
   /// Reads what inet_aton(3) reads: dotted decimal, and older forms such as `127.1`; `nil` if `string` is something
-  /// else.
+  /// else. A zone (`169.254.8.8%eth0`) is left out, since no interface is looked up.
   public init?(_ string: String) {
-    var address = in_addr()
-    // What follows a space or a zero would not be read.
-    guard string.utf8.allSatisfy({ $0 > 0x20 }), unsafe inet_aton(string, &address) != 0 else { return nil }
-    self.init(UInt32(bigEndian: address.s_addr))
+    guard let address = Dialtone.IPAddress.inAnyForm(string.prefix { $0 != "%" }), !address.bits.isIPv6 else {
+      return nil
+    }
+    self.init(address.bits)
   }
 
   /// The bytes of the address in network order.
@@ -128,10 +127,10 @@ public struct IPv6Address: IPAddress, Hashable {
     self.init(IPAddressBits(ipv6High: number(rawValue.prefix(8)), low: number(rawValue.suffix(8))), over: interface)
   }
 
-  /// Reads RFC 4291 text; `nil` if `string` is something else. A zone (`fe80::1%eth0`) is read and left out, since no
-  /// interface is looked up.
+  /// Reads RFC 4291 text; `nil` if `string` is something else. A zone (`fe80::1%eth0`) is left out, since no interface
+  /// is looked up.
   public init?(_ string: String) {
-    guard let address = Dialtone.IPAddress(string), address.bits.isIPv6 else { return nil }
+    guard let address = Dialtone.IPAddress(string.prefix { $0 != "%" }), address.bits.isIPv6 else { return nil }
     self.init(address.bits)
   }
 

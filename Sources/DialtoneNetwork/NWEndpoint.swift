@@ -84,8 +84,10 @@ public enum NWEndpoint: Hashable, Sendable {
 
     /// The port of a service of TCP in services(5).
     private static func listed(_ service: String) -> Port? {
-      // A number that is no port was refused above. getaddrinfo(3) would cut it.
-      guard service.utf8.contains(where: { !(0x30...0x39).contains($0) }), !service.utf8.contains(0) else { return nil }
+      // getaddrinfo(3) would cut a number that is no port.
+      guard !service.isEmpty, !service.utf8.contains(0), UInt16(exactly: unsafe strtol(service, nil, 10)) != nil else {
+        return nil
+      }
       var hints = unsafe addrinfo()
       unsafe hints.ai_family = AF_INET6
       unsafe hints.ai_flags = AI_PASSIVE

@@ -66,7 +66,8 @@ public struct NWPath: Equatable, Sendable {
   public let supportsIPv6: Bool
   /// Whether a name server can be reached.
   public let supportsDNS: Bool
-  /// The routers that lead to the Internet, each with the port 0, in the order of the interfaces.
+  /// The routers that lead to the Internet by a family that the path supports, each with the port 0, in the order of
+  /// the interfaces.
   public let gateways: [NWEndpoint]
   /// The local endpoint of a connection's path; `nil` for the paths of monitors.
   public let localEndpoint: NWEndpoint?
@@ -99,8 +100,11 @@ public struct NWPath: Equatable, Sendable {
     supportsIPv4 = path.supportsIPv4
     supportsIPv6 = path.supportsIPv6
     supportsDNS = path.supportsDNS
+    // Packets that are bound to the interface may have a way that others have not. A router of IPv6 may be one of IPv4.
     gateways = leading.flatMap { interface in
-      interface.gateways.map { .hostPort(host: NWEndpoint.Host($0, over: interface.identity), port: .any) }
+      interface.gateways.filter {
+        $0.family == .ipv4 ? path.supportsIPv4 : path.supportsIPv6 || !interface.supportsIPv6
+      }.map { .hostPort(host: NWEndpoint.Host($0, over: interface.identity), port: .any) }
     }
     localEndpoint = nil
     remoteEndpoint = nil

@@ -9,13 +9,11 @@ public import Foundation
 /// platforms.
 public typealias CFString = NSString
 
-/// What makes objects of Core Foundation. There is none on Linux: pass `nil` or ``kCFAllocatorDefault``.
-public struct CFAllocator: Hashable, Sendable {
-  private init() {}
+// So that `RunLoop.Mode.common as CFString` compiles, too.
+extension RunLoop.Mode: @retroactive _SwiftNewtypeWrapper, @retroactive _ObjectiveCBridgeable {
+  /// What it is bridged to.
+  public typealias _ObjectiveCType = NSString
 }
-
-/// The usual allocator: `nil`.
-public var kCFAllocatorDefault: CFAllocator? { nil }
 
 /// A mode of a run loop, as the Swift importer gives it on Apple's platforms.
 public struct CFRunLoopMode: RawRepresentable, Hashable {

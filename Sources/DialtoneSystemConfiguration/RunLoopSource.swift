@@ -30,6 +30,7 @@ final class RunLoopSource: Sendable {
   }
 
   private struct State {
+    /// A place is in it as often as it was added.
     var entries: [Entry] = []
     var hasEnded = false
   }
@@ -84,26 +85,25 @@ final class RunLoopSource: Sendable {
     let entry = Entry(runLoop: runLoop, mode: mode)
     return state.withLock { state in
       if state.hasEnded { return false }
-      if !state.entries.contains(where: { $0.isAt(entry.runLoop, entry.mode) }) { state.entries.append(entry) }
+      state.entries.append(entry)
       CFRunLoopAddSource(entry.runLoop, source.source, entry.mode)
       return true
     }
   }
 
-  /// Removes the source from a run loop. Returns `false` if it is not there.
+  /// Takes back one call of `add`, if there was one for this place. Returns `false` if the source is nowhere.
   func remove(_ runLoop: CFRunLoop, _ mode: CoreFoundation.CFString) -> Bool {
     let entry = Entry(runLoop: runLoop, mode: mode)
-    let (isRemoved, isLast) = state.withLock { state in
-      guard let index = state.entries.firstIndex(where: { $0.isAt(entry.runLoop, entry.mode) }) else {
-        return (false, false)
-      }
-      state.entries.remove(at: index)
-      CFRunLoopRemoveSource(entry.runLoop, source.source, entry.mode)
-      if state.entries.isEmpty { state.hasEnded = true }
+    let (wasThere, isLast) = state.withLock { state in
+      func index() -> Int? { state.entries.firstIndex { $0.isAt(entry.runLoop, entry.mode) } }
+      guard let first = index() else { return (!state.entries.isEmpty, false) }
+      state.entries.remove(at: first)
+      if index() == nil { CFRunLoopRemoveSource(entry.runLoop, source.source, entry.mode) }
+      state.hasEnded = state.entries.isEmpty
       return (true, state.hasEnded)
     }
     if isLast { end() }
-    return isRemoved
+    return wasThere
   }
 
   /// Has one of the run loops call the target.

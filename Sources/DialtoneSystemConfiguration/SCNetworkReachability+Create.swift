@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if !canImport(Darwin)
+public import CoreFoundation
 internal import Dialtone
 public import Foundation
 
@@ -20,7 +21,7 @@ public func SCNetworkReachabilityCreateWithName(
   // The caller vouches for a C string; it is copied.
   let name = unsafe String(cString: nodename)
   if name.isEmpty { return refused() }
-  if let address = IPAddress(name) { return reachability(of: address) }
+  if let address = IPAddress.inAnyForm(name) { return reachability(of: address) }
   _ = LastError.note(kSCStatusOK)
   do throws(ReachabilityError) {
     let target = try ReachabilityTarget.host(name)
@@ -50,7 +51,7 @@ public func SCNetworkReachabilityCreateWithAddress(
 ///
 /// - Parameters:
 ///   - allocator: Not used.
-///   - localAddress: The address of this machine; `nil` for any.
+///   - localAddress: The address of this machine; `nil`, 0.0.0.0 or `::` for any.
 ///   - remoteAddress: The address to reach; `nil` for the Internet over the local one's family.
 /// - Returns: The target; `nil` if both are `nil`, or one is of another family. Then ``SCError()`` says so.
 public func SCNetworkReachabilityCreateWithAddressPair(
@@ -65,6 +66,7 @@ public func SCNetworkReachabilityCreateWithAddressPair(
   case (let local?, let remote):
     let anything = local.unmapped.family == .ipv4 ? IPAddress("0.0.0.0") : IPAddress("::")
     guard let remote = remote ?? anything else { return refused() }
+    if local.unmapped.isUnspecified { return reachability(of: remote) }
     _ = LastError.note(kSCStatusOK)
     return SCNetworkReachability(.address(.address(remote, from: local)))
   }

@@ -109,7 +109,7 @@ public func SCNetworkReachabilitySetDispatchQueue(_ target: SCNetworkReachabilit
   return LastError.note(isDone ? kSCStatusOK : kSCStatusInvalidArgument)
 }
 
-/// Has callbacks called by a run loop in a mode. A target can be scheduled on several.
+/// Has callbacks called by a run loop in a mode. A target can be scheduled on several, and on one several times.
 ///
 /// - Parameters:
 ///   - target: The target.
@@ -143,13 +143,13 @@ public func SCNetworkReachabilityScheduleWithRunLoop(
   }
 }
 
-/// Has callbacks called no more by a run loop in a mode.
+/// Has callbacks called no more by a run loop in a mode, once it is called as often as the target was scheduled there.
 ///
 /// - Parameters:
 ///   - target: The target.
 ///   - runLoop: The run loop.
 ///   - runLoopMode: The name of the mode.
-/// - Returns: `false` if it is not scheduled there; ``SCError()`` says so.
+/// - Returns: `false` if it is scheduled on no run loop; ``SCError()`` says so.
 @discardableResult
 public func SCNetworkReachabilityUnscheduleFromRunLoop(
   _ target: SCNetworkReachability, _ runLoop: CFRunLoop, _ runLoopMode: CFString

@@ -105,20 +105,15 @@ public final class SCNetworkReachability {
   }
 
   private func ask() -> Signature {
-    switch subject {
-    case .name, .nobody, .defaultPath: signature(Reachability.now(.internet, environment: environment))
-    case .address(let target): signature(Reachability.now(target, environment: environment))
-    }
+    let target = if case .address(let address) = subject { address } else { ReachabilityTarget.internet }
+    return signature(Reachability.now(target, environment: environment), of: target)
   }
 
-  /// Only the flags of an address say whether it is on the link or on this machine. A connection that has to be made
+  /// The default path has no address that could be on the link or on this machine. A connection that has to be made
   /// first is a transient one.
-  private func signature(_ state: Reachability) -> Signature {
+  private func signature(_ state: Reachability, of target: ReachabilityTarget) -> Signature {
     var flags = SCNetworkReachabilityFlags(rawValue: state.flags.rawValue)
-    switch subject {
-    case .address: break
-    case .name, .nobody, .defaultPath: flags.subtract([.isDirect, .isLocalAddress])
-    }
+    if target == .internet { flags.subtract([.isDirect, .isLocalAddress]) }
     if flags.contains(.connectionRequired) { flags.insert(.transientConnection) }
     // By which interface nothing can leave is no news.
     return Signature(flags: flags, interface: flags.isEmpty ? nil : state.interface?.index, isDenied: state.isDenied)
@@ -212,7 +207,7 @@ public final class SCNetworkReachability {
     let monitor = ReachabilityMonitor(target, environment: environment)
     let reference = Reference(self)
     let observation = monitor.observe { state in
-      reference.object.tell(reference.object.signature(state), number)
+      reference.object.tell(reference.object.signature(state, of: target), number)
     }
     let isCurrent = state.withLock { state in
       guard state.number == number else { return false }

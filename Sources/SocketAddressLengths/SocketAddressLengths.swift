@@ -28,6 +28,14 @@ extension sockaddr {
     }
     set {}
   }
+
+  /// Creates an address from all the fields that it has on Apple's platforms.
+  public init(
+    sa_len: UInt8, sa_family: sa_family_t,
+    sa_data: (CChar, CChar, CChar, CChar, CChar, CChar, CChar, CChar, CChar, CChar, CChar, CChar, CChar, CChar)
+  ) {
+    self.init(sa_family: sa_family, sa_data: sa_data)
+  }
 }
 
 extension sockaddr_in {

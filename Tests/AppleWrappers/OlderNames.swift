@@ -29,3 +29,19 @@ package func emptyNameError() -> Error? {
 }
 
 package var typeID: CFTypeID { SCNetworkReachabilityGetTypeID() }
+
+/// Whether the default path can be followed in the common modes, with arguments in the forms that there are.
+package func followsTheDefaultPath() -> Bool {
+  var zero = sockaddr(
+    sa_len: UInt8(MemoryLayout<sockaddr>.size), sa_family: sa_family_t(AF_INET),
+    sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+  let allocators = [
+    kCFAllocatorDefault, kCFAllocatorSystemDefault, kCFAllocatorMalloc, CFAllocatorGetDefault().takeUnretainedValue(),
+  ]
+  return allocators.allSatisfy { allocator in
+    guard let target = SCNetworkReachabilityCreateWithAddress(allocator, &zero) else { return false }
+    let mode = RunLoop.Mode.common as CFString
+    return SCNetworkReachabilityScheduleWithRunLoop(target, CFRunLoopGetCurrent(), mode)
+      && SCNetworkReachabilityUnscheduleFromRunLoop(target, CFRunLoopGetCurrent(), CFRunLoopMode.commonModes.rawValue)
+  }
+}

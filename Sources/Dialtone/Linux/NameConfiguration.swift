@@ -179,19 +179,11 @@ package enum NameServers {
       // The keyword begins the line (resolv.conf(5)).
       guard line.hasPrefix("nameserver"), servers.count < limit else { continue }
       let words = line.split { $0 == " " || $0 == "\t" }
-      guard words.first == "nameserver", words.count > 1, let address = address(words[1]) else { continue }
+      guard words.first == "nameserver", words.count > 1, let address = IPAddress.inAnyForm(words[1])?.unmapped
+      else { continue }
       servers.append(address.isUnspecified ? loopback(address.family) : address)
     }
     return servers.isEmpty ? [loopback(.ipv4)] : servers
-  }
-
-  /// An address as libc reads it: `192.168.1` is 192.168.0.1 (inet_aton(3)).
-  private static func address(_ text: Substring) -> IPAddress? {
-    if let address = IPAddress(text) { return address.unmapped }
-    var address = in_addr()
-    // The call reads the text, which ends with a zero, and writes the structure. What follows a space is not read.
-    guard text.utf8.allSatisfy({ $0 > 0x20 }), unsafe inet_aton(String(text), &address) != 0 else { return nil }
-    return IPAddress(ipv4: UInt32(bigEndian: address.s_addr))
   }
 
   private static func loopback(_ family: IPAddress.Family) -> IPAddress {

@@ -47,6 +47,16 @@ public struct IPAddress: Hashable, Sendable, BitwiseCopyable {
   /// The `s_addr` of an `in_addr` is in network order: `UInt32(bigEndian: s_addr)`.
   public init(ipv4 value: UInt32) { self.init(IPAddressBits(ipv4: value)) }
 
+  /// Reads an address in an older form, too, as inet_aton(3) does: `127.1` is 127.0.0.1.
+  package static func inAnyForm(_ text: some StringProtocol) -> IPAddress? {
+    var address = in_addr()
+    // The call reads the text, which ends with a zero, and writes the structure. What follows a space is not read.
+    guard text.utf8.allSatisfy({ $0 > 0x20 }), unsafe inet_aton(String(text), &address) != 0 else {
+      return IPAddress(text)
+    }
+    return IPAddress(ipv4: UInt32(bigEndian: address.s_addr))
+  }
+
   /// Reads an address with inet_pton(3), which takes no short forms (`127.1`) and no octal numbers.
   private static func parse(_ text: String) -> IPAddressBits? {
     if text.utf8.contains(0) { return nil }

@@ -172,6 +172,15 @@ import Testing
     #expect(NWPath(NetworkPath(.requiresConnection)).debugDescription == "satisfiable (Connection required)")
   }
 
+  /// RFC 8950: a router of IPv6 may be the next hop of IPv4.
+  @Test("a path of IPv4 alone may have a gateway of IPv6")
+  func gatewaysOfTheOtherFamily() throws {
+    let interface = try #require(NetworkInterface(name: "if0", index: 3, kind: .wired))
+    let (own, gateway) = (try address("192.0.2.7"), try address("2001:db8::1"))
+    let path = NWPath(NetworkPath(.satisfied, interfaces: [.init(interface, addresses: [own], gateways: [gateway])]))
+    #expect(path.supportsIPv4 && !path.supportsIPv6 && path.gateways.map(\.debugDescription) == ["2001:db8::1.0"])
+  }
+
   @Test("only a satisfied path has interfaces and gateways")
   func whatAPathHas() throws {
     let satisfied = try Self.path(.satisfied, .wifi, ["192.0.2.1"])

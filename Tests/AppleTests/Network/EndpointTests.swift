@@ -49,6 +49,19 @@ import Testing
     #expect(translated.is6to4 && translated.asIPv4 == nil)
   }
 
+  /// Apple's documentation: "169.254.8.8%en0", "::1%lo0".
+  @Test(
+    "reads addresses that are bound to an interface",
+    arguments: [
+      ("192.0.2.7%lo", "192.0.2.7"), ("127.1%lo", "127.0.0.1"), ("::1%lo", "::1"), ("fe80::7%lo", "fe80::7"),
+      ("2001:db8::7%an-interface-of-a-long-name", "2001:db8::7"), ("::ffff:192.0.2.7%lo", "192.0.2.7"),
+    ])
+  func readsZones(text: String, address: String) {
+    #expect(NWEndpoint.Host(text) == NWEndpoint.Host(address) && "\(NWEndpoint.Host(text))" == address)
+    #expect(IPv6Address(text) == nil || text.contains(":"))
+    #expect(IPv4Address(text) == nil || !text.contains(":"))
+  }
+
   @Test("reads hosts and ports")
   func readsHosts() throws {
     #expect(NWEndpoint.Host("192.0.2.7") == .ipv4(try #require(IPv4Address("192.0.2.7"))))
@@ -58,6 +71,11 @@ import Testing
     #expect(NWEndpoint.Host("example.com") == .name("example.com", nil))
     #expect(NWEndpoint.Port("https") == .https && NWEndpoint.Port("8080")?.rawValue == 8080)
     #expect(NWEndpoint.Port("nonsense") == nil && NWEndpoint.Port("65536") == nil && NWEndpoint.Port("") == nil)
+    // strtol(3), by which Apple's getaddrinfo(3) reads numbers, takes spaces and signs. A port has 16 bits (RFC 9293).
+    #expect(NWEndpoint.Port("+80") == .http && NWEndpoint.Port(" 80") == .http)
+    for text in ["+65536", " 65536", "\t70000", "+131152", "-65456", "-18446744073709551536"] {
+      #expect(NWEndpoint.Port(text) == nil, "\(text)")
+    }
     #expect(NWEndpoint.Port(integerLiteral: 22) == .ssh)
     #expect(try #require(NWEndpoint.Port(rawValue: 443)) == .https)
     #expect("\(NWEndpoint.hostPort(host: "192.0.2.7", port: 443))" == "192.0.2.7:443")

@@ -59,6 +59,22 @@ struct PathMonitorTests {
     monitor.cancel()
   }
 
+  /// A packet that is bound to an interface passes over a route that rejects others (RT6_LOOKUP_F_IFACE,
+  /// net/ipv6/route.c). connect(2) of a socket that is bound to none fails.
+  @Test("no gateway is of a family that the path does not have")
+  func namesNoGatewayOfAnotherFamily() async throws {
+    let lab = try AppleLab.b()
+    try lab.lab.addAddress("2001:db8::1/64", "v0")
+    try lab.lab.addRoute("default", via: "2001:db8::2", dev: "v0", metric: 100, onLink: true)
+    let log = start(lab.within { NWPathMonitor() })
+    let router = NWEndpoint.hostPort(host: "10.0.0.2", port: 0)
+    try await log.wait("both families") {
+      $0.supportsIPv4 && $0.supportsIPv6 && $0.gateways == [router, .hostPort(host: "2001:db8::2", port: 0)]
+    }
+    try lab.lab.addRoute("default", metric: 50, kind: .unreachable, family: .v6)
+    try await log.wait("one of them") { $0.supportsIPv4 && !$0.supportsIPv6 && $0.gateways == [router] }
+  }
+
   @Test("a name server over a prohibited interface is none")
   func aNameServerBeyondTheRestrictionIsNone() async throws {
     let folder = try ResolverFolder(server: "192.0.2.53")

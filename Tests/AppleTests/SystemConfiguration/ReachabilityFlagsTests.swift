@@ -93,11 +93,12 @@ struct ReachabilityFlagsTests {
     #expect(reachability.flags == [])
   }
 
-  @Test("a pair needs the local address")
+  /// connect(2) takes a socket that is bound to 0.0.0.0 (ip(7): any address of this machine).
+  @Test("a pair needs the local address, unless that is the unspecified one")
   func readsPairs() throws {
     let lab = try AppleLab.b()
-    var (own, foreign, remote) = try (
-      socketAddress("10.0.0.1"), socketAddress("10.9.9.9"), socketAddress("203.0.113.9")
+    var (own, foreign, remote, any) = try (
+      socketAddress("10.0.0.1"), socketAddress("10.9.9.9"), socketAddress("203.0.113.9"), socketAddress("0.0.0.0")
     )
     try lab.within {
       let both = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &own, &remote))
@@ -106,6 +107,13 @@ struct ReachabilityFlagsTests {
       let outward = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &own, nil))
       #expect(both.flags == .reachable && alone.flags == .reachable && outward.flags == .reachable)
       #expect(wrong.flags == [])
+      for remote in [remote, any] {
+        var remote = remote
+        let free = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &any, &remote))
+        #expect(free.flags == .reachable)
+      }
+      let anywhere = try Scheduled(SCNetworkReachabilityCreateWithAddressPair(nil, &any, nil))
+      #expect(anywhere.flags == .reachable)
     }
   }
 
@@ -150,11 +158,30 @@ struct ReachabilityFlagsTests {
     #expect(reachability.flags == .reachable)
   }
 
-  @Test("the text of an address is an address")
-  func takesTheTextOfAnAddress() throws {
+  @Test(
+    "the text of an address is an address, as inet_aton(3) reads it",
+    arguments: ["10.0.0.77", "10.77", "0xa.0.0115", "167772237"])
+  func takesTheTextOfAnAddress(text: String) throws {
     let lab = try AppleLab.b()
-    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, "10.0.0.77")) }
+    let reachability = try lab.within { try Scheduled(SCNetworkReachabilityCreateWithName(nil, text)) }
     #expect(reachability.flags == [.reachable, .isDirect])
+  }
+
+  /// configd's handler for the resolver evaluates each address of a name as an address.
+  @Test("a scheduled name has the flags of its address", arguments: ["10.0.0.77", "10.0.0.1", "203.0.113.9"])
+  func aScheduledNameHasTheFlagsOfItsAddress(text: String) async throws {
+    let lab = try AppleLab.b()
+    lab.names.set(.addresses([try address(text)]), for: "some.example")
+    let (name, alone) = try lab.within {
+      try (Scheduled(SCNetworkReachabilityCreateWithName(nil, "some.example")), Scheduled(addressTarget(text)))
+    }
+    let expected = alone.flags
+    #expect(name.flags == .reachable)
+    #expect(SCNetworkReachabilitySetDispatchQueue(name.target, queue))
+    try await name.log.wait("the address's flags") { $0 == expected }
+    #expect(name.flags == expected)
+    #expect(SCNetworkReachabilitySetDispatchQueue(name.target, nil))
+    #expect(name.flags == .reachable)
   }
 
   @Test("an address has no first call; each change of flags or interface is told")

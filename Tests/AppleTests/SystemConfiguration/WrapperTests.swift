@@ -47,6 +47,7 @@ struct WrapperTests {
     let error = try #require(thrown) as NSError
     #expect(error.domain == "com.apple.SystemConfiguration" && error.code == kSCStatusInvalidArgument)
     #expect(error.localizedDescription == "Invalid argument")
+    #expect(lab.within(AppleWrappers.followsTheDefaultPath) && lab.within(AppleWrappers5.followsTheDefaultPath))
     #expect(AppleWrappers.typeID == AppleWrappers5.typeID)
     #expect(AppleWrappers.addressLengths() == [16, 28] && AppleWrappers5.addressLengths() == [16, 28])
     #expect(AppleWrappers.text(of: .hostPort(host: "::ffff:192.0.2.7", port: 80)) == "192.0.2.7 80")
