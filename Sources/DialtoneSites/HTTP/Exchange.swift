@@ -161,7 +161,7 @@ final class Exchange {
   }
 
   /// Whom TLS is agreed upon with.
-  private var host: SiteURL.Host { inspection?.serverName.map { .name($0) } ?? url.host }
+  private var host: SiteURL.Host { inspection?.serverName.map { .name($0.canonical) } ?? url.host }
 
   private func noteTLS(_ certificate: NIOSSLCertificate?) {
     if inspection == nil { return }
