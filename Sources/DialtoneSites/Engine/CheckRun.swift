@@ -21,7 +21,7 @@ final class CheckRun {
   private static let namePatience = TimeAmount.seconds(1)
 
   private let url: SiteURL
-  private let configuration: SiteCheckConfiguration
+  private var configuration: SiteCheckConfiguration
   private let proxy: ProxyServer?
   private let engine: SiteEngine
   private let loop: any EventLoop
@@ -45,6 +45,8 @@ final class CheckRun {
   private var pathWaits: [PathWait] = []
   private var race: ConnectionRace?
   private var exchange: Exchange?
+  /// Whether an answer came on a former connection.
+  private var hasHead = false
 
   init(
     _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, _ engine: SiteEngine,
@@ -136,6 +138,8 @@ final class CheckRun {
     let isDiagnosed = configuration.inspection?.readsBeginning ?? false
     if case .success(let verdict) = result, isDiagnosed || verdict.kind == .failed { exchange?.noteProgress() }
     var details = exchange?.details ?? CheckDetails()
+    // A site that answers once has chosen its version.
+    if hasHead { details.wantsOtherVersion = false }
     details.refused = machine.refused
     details.pathReason = machine.pathReason
     let outcome = result.map { CheckOutcome(verdict: $0, details: details) }
@@ -272,9 +276,12 @@ final class CheckRun {
   }
 
   private func closeConnection() {
+    guard let exchange else { return }
+    configuration.received = exchange.details.received
+    hasHead = hasHead || exchange.hasHead
     // Held until then: a check that ends meanwhile waits for it, too.
-    exchange?.close { [self] in
-      exchange = nil
+    exchange.close { [self] in
+      self.exchange = nil
       send(.connectionClosed)
     }
   }

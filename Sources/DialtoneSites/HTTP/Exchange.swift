@@ -35,6 +35,8 @@ final class Exchange {
   private var firstByte: NIODeadline?
   /// Whether the answer's headers have come.
   private(set) var hasHead = false
+  /// How many bytes may come on the connection.
+  let connectionLimit: Int
 
   init(
     _ channel: any Channel, to url: SiteURL, by proxy: ProxyServer?, _ configuration: SiteCheckConfiguration,
@@ -46,6 +48,10 @@ final class Exchange {
     userAgent = configuration.userAgent
     inspection = configuration.inspection
     offersHTTP2 = configuration.offersHTTP2
+    connectionLimit =
+      inspection == nil
+      ? min(Limits.connection, Limits.check - configuration.received) : SiteInspection.connectionLimit
+    details.received = configuration.received
     self.time = time
     self.tell = tell
   }
@@ -55,14 +61,13 @@ final class Exchange {
 
   func send(_ event: Event) { tell?(event) }
 
+  func received(_ count: Int) { details.received += count }
+
   /// Reports that the connection brings no answer, or no more of it.
   func lose(_ error: any Error) {
     noteLoss(error)
     send(.lost(error as? SiteError ?? SiteError(losing: error)))
   }
-
-  /// How many bytes may come on the connection.
-  var connectionLimit: Int { inspection == nil ? Limits.connection : SiteInspection.connectionLimit }
 
   /// Closes the connection, over TLS with a close_notify, and calls `done` once it is closed.
   func close(_ done: @escaping () -> Void) {
@@ -99,7 +104,7 @@ final class Exchange {
   func openTunnel(by proxy: ProxyServer) {
     attempt {
       let pipeline = channel.pipeline.syncOperations
-      try pipeline.addHandler(ByteMeter(limit: connectionLimit))
+      try pipeline.addHandler(ByteMeter(limit: connectionLimit, received))
       let conversation: any TunnelConversation =
         if let socks = proxy.socks {
           SocksConversation(to: url, socks)
@@ -118,7 +123,7 @@ final class Exchange {
       if case .name(let host) = host { name = host.text }
       let pipeline = channel.pipeline.syncOperations
       // With a proxy it is there already.
-      if proxy == nil { try pipeline.addHandler(ByteMeter(limit: connectionLimit)) }
+      if proxy == nil { try pipeline.addHandler(ByteMeter(limit: connectionLimit, received)) }
       try pipeline.addHandler(TLSWatcher(self), position: .last)
       try pipeline.addHandler(
         try NIOSSLClientHandler(context: context, serverHostname: name),
