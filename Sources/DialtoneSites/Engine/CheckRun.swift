@@ -34,7 +34,7 @@ final class CheckRun {
   private var deadline: Scheduled<Void>?
   private var trustInquiry: TrustStore.Inquiry?
   /// What vouches for the site, once it is read.
-  private var context: NIOSSLContext?
+  private var context: TrustContext?
   /// The lookups of the name that have not ended.
   private var inquiries: [IPAddress.Family: Resolver.Inquiry] = [:]
   private var nameTimers: [Scheduled<Void>] = []
@@ -47,6 +47,8 @@ final class CheckRun {
   private var exchange: Exchange?
   /// Whether an answer came on a former connection.
   private var hasHead = false
+  /// Whether the server's own certificate has turned out to be a trusted one.
+  private var isPinned = false
 
   init(
     _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, _ engine: SiteEngine,
@@ -164,7 +166,7 @@ final class CheckRun {
     }
   }
 
-  private func trustWasFound(_ result: Result<NIOSSLContext, SiteError>) {
+  private func trustWasFound(_ result: Result<TrustContext, SiteError>) {
     switch result {
     case .success(let context):
       self.context = context
@@ -175,7 +177,7 @@ final class CheckRun {
 
   private func startTLS() {
     guard let context else { preconditionFailure("TLS without a context: an https URL has one") }
-    exchange?.startTLS(context)
+    exchange?.startTLS(context, isPinned: isPinned)
   }
 
   // MARK: Names
@@ -279,6 +281,7 @@ final class CheckRun {
     guard let exchange else { return }
     configuration.received = exchange.details.received
     hasHead = hasHead || exchange.hasHead
+    isPinned = exchange.isPinned
     // Held until then: a check that ends meanwhile waits for it, too.
     exchange.close { [self] in
       self.exchange = nil

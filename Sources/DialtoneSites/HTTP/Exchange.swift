@@ -35,6 +35,9 @@ final class Exchange {
   private var firstByte: NIODeadline?
   /// Whether the answer's headers have come.
   private(set) var hasHead = false
+  private var trust: TrustContext?
+  /// Whether the server's own certificate has to be among the trusted ones.
+  private(set) var isPinned = false
   /// How many bytes may come on the connection.
   let connectionLimit: Int
 
@@ -116,7 +119,9 @@ final class Exchange {
     }
   }
 
-  func startTLS(_ context: NIOSSLContext) {
+  func startTLS(_ trust: TrustContext, isPinned: Bool) {
+    self.trust = trust
+    self.isPinned = isPinned
     attempt {
       // Only names are announced (RFC 6066, 3). Without one, the certificate has to be for the address.
       var name: String?
@@ -125,8 +130,14 @@ final class Exchange {
       // With a proxy it is there already.
       if proxy == nil { try pipeline.addHandler(ByteMeter(limit: connectionLimit, received)) }
       try pipeline.addHandler(TLSWatcher(self), position: .last)
+      // In place of the library's judgement.
+      let judge: NIOSSLCustomVerificationCallback = { chain, promise in
+        promise.succeed(chain.first.map(trust.believes) ?? false ? .certificateVerified : .failed)
+      }
       try pipeline.addHandler(
-        try NIOSSLClientHandler(context: context, serverHostname: name),
+        try NIOSSLClientHandler(
+          context: trust.tls, serverHostname: name, customVerificationCallback: isPinned ? judge : nil,
+          configuration: .init()),
         position: .before(try pipeline.handler(type: TLSWatcher.self)))
     }
   }
@@ -154,16 +165,22 @@ final class Exchange {
         CheckStateMachine.PeerCertificate(
           expires: certificate.map(Self.end), isForSite: !isVerified || CertificateIdentity.matches(host, names),
           hasNames: CertificateIdentity.hasNames(names, for: host),
-          weakness: isVerified ? certificate.flatMap(SiteError.init(judging:)) : nil)))
+          weakness: isVerified ? certificate.flatMap { SiteError(judging: $0, isTrusted: isTrusted($0)) } : nil)))
   }
 
   func tlsFailed(_ error: any Error) {
     noteVersion(!offersHTTP2 && SiteError.wantsAnotherProtocol(error))
     let certificate = peerCertificate
+    if !isPinned, SiteError.isUnverified(error), certificate.map(isTrusted) ?? false {
+      isPinned = true
+      return send(.certificateIsTrusted)
+    }
     let now = Int(time.realtime() / 1_000_000_000)
     let cause = error as? SiteError ?? SiteError(handshaking: error, certificate: certificate, now: now)
     send(.tlsFailed(cause, certificateExpires: certificate.map(Self.end)))
   }
+
+  private func isTrusted(_ certificate: NIOSSLCertificate) -> Bool { trust?.believes(certificate) ?? false }
 
   /// Whom TLS is agreed upon with.
   private var host: SiteURL.Host { inspection?.serverName.map { .name($0.canonical) } ?? url.host }
