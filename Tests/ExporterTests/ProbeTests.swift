@@ -218,6 +218,16 @@ struct ProbeTests {
     #expect(untrusting["probe_success"] == 0 && untrusting.verdict == "intercepted//certificate-untrusted")
   }
 
+  /// RFC 4343.
+  @Test(arguments: ["SITE.example", "Site.Example."]) func aNameHasNoCase(_ name: String) async throws {
+    let site = try await SiteServer(.answer(200), as: try SiteIdentity("server"))
+    let target = "https://127.0.0.1:\(site.port)"
+    let named = try await exporter("tls_config: {ca_file: root, server_name: \(name)}").probe(target)
+    let headed = try await exporter("tls_config: {ca_file: root}, headers: {Host: \(name)}").probe(target)
+    let hosted = try await exporter("tls_config: {ca_file: root}").probe(target, more: "&hostname=\(name)")
+    for found in [named, headed, hosted] { #expect(found.verdict == "available//", "\(found)") }
+  }
+
   // MARK: What fails
 
   @Test func saysWhyNobodyAnswers() async throws {

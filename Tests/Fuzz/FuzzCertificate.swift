@@ -8,7 +8,7 @@
 func fuzzCertificate(_ bytes: [UInt8]) {
   if let fields = CertificateFields(bytes) {
     _ = fields.isForServers
-    _ = fields.weakness
+    _ = fields.weakness(isTrusted: false)
   }
   var reader = DERReader(bytes[...])
   var count = 0

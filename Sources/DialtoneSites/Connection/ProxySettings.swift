@@ -59,10 +59,13 @@ package struct ProxySettings {
     // One of a password is written %40 (RFC 3986, 3.2.1).
     if let at = rest.unicodeScalars.firstIndex(of: "@") {
       let user = rest[..<at]
-      authorization = "Basic " + Base64.encode(PercentEncoding.decoded(user))
       let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      socks?.user = PercentEncoding.decoded(parts[0])
-      socks?.password = parts.count > 1 ? PercentEncoding.decoded(parts[1]) : []
+      let name = PercentEncoding.decoded(parts[0])
+      let password = parts.count > 1 ? PercentEncoding.decoded(parts[1]) : []
+      // RFC 7617, 2: the colon is there without a password, too.
+      authorization = "Basic " + Base64.encode(name + [UInt8(ascii: ":")] + password)
+      socks?.user = name
+      socks?.password = password
       rest = rest[rest.unicodeScalars.index(after: at)...]
     }
     do {

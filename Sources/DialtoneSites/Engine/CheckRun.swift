@@ -21,7 +21,7 @@ final class CheckRun {
   private static let namePatience = TimeAmount.seconds(1)
 
   private let url: SiteURL
-  private let configuration: SiteCheckConfiguration
+  private var configuration: SiteCheckConfiguration
   private let proxy: ProxyServer?
   private let engine: SiteEngine
   private let loop: any EventLoop
@@ -34,7 +34,7 @@ final class CheckRun {
   private var deadline: Scheduled<Void>?
   private var trustInquiry: TrustStore.Inquiry?
   /// What vouches for the site, once it is read.
-  private var context: NIOSSLContext?
+  private var context: TrustContext?
   /// The lookups of the name that have not ended.
   private var inquiries: [IPAddress.Family: Resolver.Inquiry] = [:]
   private var nameTimers: [Scheduled<Void>] = []
@@ -45,6 +45,10 @@ final class CheckRun {
   private var pathWaits: [PathWait] = []
   private var race: ConnectionRace?
   private var exchange: Exchange?
+  /// Whether an answer came on a former connection.
+  private var hasHead = false
+  /// Whether the server's own certificate has turned out to be a trusted one.
+  private var isPinned = false
 
   init(
     _ url: SiteURL, _ configuration: SiteCheckConfiguration, _ proxy: ProxyServer?, _ engine: SiteEngine,
@@ -136,6 +140,8 @@ final class CheckRun {
     let isDiagnosed = configuration.inspection?.readsBeginning ?? false
     if case .success(let verdict) = result, isDiagnosed || verdict.kind == .failed { exchange?.noteProgress() }
     var details = exchange?.details ?? CheckDetails()
+    // A site that answers once has chosen its version.
+    if hasHead { details.wantsOtherVersion = false }
     details.refused = machine.refused
     details.pathReason = machine.pathReason
     let outcome = result.map { CheckOutcome(verdict: $0, details: details) }
@@ -160,7 +166,7 @@ final class CheckRun {
     }
   }
 
-  private func trustWasFound(_ result: Result<NIOSSLContext, SiteError>) {
+  private func trustWasFound(_ result: Result<TrustContext, SiteError>) {
     switch result {
     case .success(let context):
       self.context = context
@@ -171,7 +177,7 @@ final class CheckRun {
 
   private func startTLS() {
     guard let context else { preconditionFailure("TLS without a context: an https URL has one") }
-    exchange?.startTLS(context)
+    exchange?.startTLS(context, isPinned: isPinned)
   }
 
   // MARK: Names
@@ -272,9 +278,13 @@ final class CheckRun {
   }
 
   private func closeConnection() {
+    guard let exchange else { return }
+    configuration.received = exchange.details.received
+    hasHead = hasHead || exchange.hasHead
+    isPinned = exchange.isPinned
     // Held until then: a check that ends meanwhile waits for it, too.
-    exchange?.close { [self] in
-      exchange = nil
+    exchange.close { [self] in
+      self.exchange = nil
       send(.connectionClosed)
     }
   }

@@ -90,6 +90,7 @@ final class SiteEngine: Sendable {
     // A site of HTTP/2 alone, or one that wants HTTP/1.1 after all. It is one check, within one time.
     var other = configuration
     other.offersHTTP2.toggle()
+    other.received = outcome.details.received
     return try await run(url, other, proxy, loop, since: start)
   }
 

@@ -8,12 +8,18 @@ final class ByteMeter: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
   private let limit: Int
+  private let tell: (Int) -> Void
   private var count = 0
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, _ tell: @escaping (Int) -> Void = { _ in }) {
+    self.limit = limit
+    self.tell = tell
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    count += unwrapInboundIn(data).readableBytes
+    let length = unwrapInboundIn(data).readableBytes
+    count += length
+    tell(length)
     if count <= limit { return context.fireChannelRead(data) }
     context.fireErrorCaught(SiteError(.malformedResponse, "more than \(limit) bytes came without an answer"))
     context.close(promise: nil)

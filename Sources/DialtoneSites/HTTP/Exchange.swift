@@ -35,6 +35,11 @@ final class Exchange {
   private var firstByte: NIODeadline?
   /// Whether the answer's headers have come.
   private(set) var hasHead = false
+  private var trust: TrustContext?
+  /// Whether the server's own certificate has to be among the trusted ones.
+  private(set) var isPinned = false
+  /// How many bytes may come on the connection.
+  let connectionLimit: Int
 
   init(
     _ channel: any Channel, to url: SiteURL, by proxy: ProxyServer?, _ configuration: SiteCheckConfiguration,
@@ -46,6 +51,10 @@ final class Exchange {
     userAgent = configuration.userAgent
     inspection = configuration.inspection
     offersHTTP2 = configuration.offersHTTP2
+    connectionLimit =
+      inspection == nil
+      ? min(Limits.connection, Limits.check - configuration.received) : SiteInspection.connectionLimit
+    details.received = configuration.received
     self.time = time
     self.tell = tell
   }
@@ -55,14 +64,13 @@ final class Exchange {
 
   func send(_ event: Event) { tell?(event) }
 
+  func received(_ count: Int) { details.received += count }
+
   /// Reports that the connection brings no answer, or no more of it.
   func lose(_ error: any Error) {
     noteLoss(error)
     send(.lost(error as? SiteError ?? SiteError(losing: error)))
   }
-
-  /// How many bytes may come on the connection.
-  var connectionLimit: Int { inspection == nil ? Limits.connection : SiteInspection.connectionLimit }
 
   /// Closes the connection, over TLS with a close_notify, and calls `done` once it is closed.
   func close(_ done: @escaping () -> Void) {
@@ -99,7 +107,7 @@ final class Exchange {
   func openTunnel(by proxy: ProxyServer) {
     attempt {
       let pipeline = channel.pipeline.syncOperations
-      try pipeline.addHandler(ByteMeter(limit: connectionLimit))
+      try pipeline.addHandler(ByteMeter(limit: connectionLimit, received))
       let conversation: any TunnelConversation =
         if let socks = proxy.socks {
           SocksConversation(to: url, socks)
@@ -111,17 +119,25 @@ final class Exchange {
     }
   }
 
-  func startTLS(_ context: NIOSSLContext) {
+  func startTLS(_ trust: TrustContext, isPinned: Bool) {
+    self.trust = trust
+    self.isPinned = isPinned
     attempt {
       // Only names are announced (RFC 6066, 3). Without one, the certificate has to be for the address.
       var name: String?
       if case .name(let host) = host { name = host.text }
       let pipeline = channel.pipeline.syncOperations
       // With a proxy it is there already.
-      if proxy == nil { try pipeline.addHandler(ByteMeter(limit: connectionLimit)) }
+      if proxy == nil { try pipeline.addHandler(ByteMeter(limit: connectionLimit, received)) }
       try pipeline.addHandler(TLSWatcher(self), position: .last)
+      // In place of the library's judgement.
+      let judge: NIOSSLCustomVerificationCallback = { chain, promise in
+        promise.succeed(chain.first.map(trust.believes) ?? false ? .certificateVerified : .failed)
+      }
       try pipeline.addHandler(
-        try NIOSSLClientHandler(context: context, serverHostname: name),
+        try NIOSSLClientHandler(
+          context: trust.tls, serverHostname: name, customVerificationCallback: isPinned ? judge : nil,
+          configuration: .init()),
         position: .before(try pipeline.handler(type: TLSWatcher.self)))
     }
   }
@@ -149,19 +165,25 @@ final class Exchange {
         CheckStateMachine.PeerCertificate(
           expires: certificate.map(Self.end), isForSite: !isVerified || CertificateIdentity.matches(host, names),
           hasNames: CertificateIdentity.hasNames(names, for: host),
-          weakness: isVerified ? certificate.flatMap(SiteError.init(judging:)) : nil)))
+          weakness: isVerified ? certificate.flatMap { SiteError(judging: $0, isTrusted: isTrusted($0)) } : nil)))
   }
 
   func tlsFailed(_ error: any Error) {
     noteVersion(!offersHTTP2 && SiteError.wantsAnotherProtocol(error))
     let certificate = peerCertificate
+    if !isPinned, SiteError.isUnverified(error), certificate.map(isTrusted) ?? false {
+      isPinned = true
+      return send(.certificateIsTrusted)
+    }
     let now = Int(time.realtime() / 1_000_000_000)
     let cause = error as? SiteError ?? SiteError(handshaking: error, certificate: certificate, now: now)
     send(.tlsFailed(cause, certificateExpires: certificate.map(Self.end)))
   }
 
+  private func isTrusted(_ certificate: NIOSSLCertificate) -> Bool { trust?.believes(certificate) ?? false }
+
   /// Whom TLS is agreed upon with.
-  private var host: SiteURL.Host { inspection?.serverName.map { .name($0) } ?? url.host }
+  private var host: SiteURL.Host { inspection?.serverName.map { .name($0.canonical) } ?? url.host }
 
   private func noteTLS(_ certificate: NIOSSLCertificate?) {
     if inspection == nil { return }

@@ -69,9 +69,9 @@ struct CertificateFields {
 
   /// What is too weak in it, though the TLS library takes it: less than 112 bits of security (NIST SP 800-131A). curl
   /// refuses that. `nil` if nothing is.
-  var weakness: String? {
-    // How a trusted certificate has signed itself does not matter: nothing depends on that.
-    if !isSelfIssued, Self.signaturesWithSHA1.contains(where: signatureAlgorithm.elementsEqual) {
+  func weakness(isTrusted: @autoclosure () -> Bool) -> String? {
+    // How a certificate is signed that is itself trusted does not matter: nothing depends on that.
+    if Self.signaturesWithSHA1.contains(where: signatureAlgorithm.elementsEqual), !isTrusted() {
       return "the certificate is signed with SHA-1, which can be forged"
     }
     if let bits = modulusBits, bits < Self.shortestKey {

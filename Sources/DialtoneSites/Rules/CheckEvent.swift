@@ -47,6 +47,8 @@ extension CheckStateMachine {
     case tlsAgreed(PeerCertificate)
     /// With the end of the certificate, if one was shown.
     case tlsFailed(SiteError, certificateExpires: UTCTimestamp?)
+    /// The certificate is among the trusted ones, though it is no authority's: over another connection, that is enough.
+    case certificateIsTrusted
     case requestSent
     case requestNotSent(SiteError)
     /// The first byte of the answer has come.

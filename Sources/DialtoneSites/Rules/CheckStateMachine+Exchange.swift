@@ -36,8 +36,8 @@ extension CheckStateMachine {
   }
 
   mutating func handle(_ event: Event, _ exchange: ExchangeState) -> [Action] {
-    if exchange.isClosing {
-      if case .connectionClosed = event { return connect(.get) }
+    if let next = exchange.next {
+      if case .connectionClosed = event { return connect(next) }
       return []
     }
     switch event {
@@ -46,6 +46,7 @@ extension CheckStateMachine {
     case .tlsFailed(let error, let expires):
       certificateExpires = expires
       return error.isAboutIdentity ? end(.intercepted, error: error) : fail(error)
+    case .certificateIsTrusted: return connectAgain(exchange.method)
     // An answer may have come before.
     case .requestSent:
       if clock.stage == .request { clock.begin(.response, at: moment.uptime) }
@@ -122,12 +123,15 @@ extension CheckStateMachine {
     case .unreadableBody(let error):
       clock.begin(.body, at: moment.uptime)
       return fail(error)
-    case .askAgain:
-      guard case .exchanging(var exchange) = state else { return [] }
-      clock.forgetConnection()
-      exchange.isClosing = true
-      state = .exchanging(exchange)
-      return [.closeConnection]
+    case .askAgain: return connectAgain(.get)
     }
+  }
+
+  private mutating func connectAgain(_ method: SiteCheckConfiguration.Method) -> [Action] {
+    guard case .exchanging(var exchange) = state else { return [] }
+    clock.forgetConnection()
+    exchange.next = method
+    state = .exchanging(exchange)
+    return [.closeConnection]
   }
 }

@@ -34,8 +34,8 @@ package struct CheckStateMachine {
   struct ExchangeState {
     let method: SiteCheckConfiguration.Method
     var head: VerdictRules.Head?
-    /// Whether the connection is being closed, to make way for a second request.
-    var isClosing = false
+    /// The method of the request that the connection is being closed to make way for.
+    var next: SiteCheckConfiguration.Method?
   }
 
   let url: SiteURL

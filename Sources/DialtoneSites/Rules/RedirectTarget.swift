@@ -133,7 +133,7 @@ package struct RedirectTarget: Equatable {
   }
 
   /// RFC 3986, 5.2.4; what follows the path is left alone.
-  private static func withoutDotSegments(_ reference: Substring) -> String {
+  static func withoutDotSegments(_ reference: Substring) -> String {
     let path = reference.prefix { $0 != "?" && $0 != "#" }
     var segments: [Substring] = []
     let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)

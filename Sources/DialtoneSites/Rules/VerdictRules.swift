@@ -171,8 +171,8 @@ package struct VerdictRules {
 package struct ContentCoding: Equatable, Sendable {
   private let names: [String]
 
-  /// Takes the names of the codings, in lower case. `identity` is no coding.
-  package init(_ members: [String] = []) { names = members.filter { $0 != "identity" } }
+  /// Takes the names of the codings, in lower case. `identity` is no coding, and as for curl, nor is `none`.
+  package init(_ members: [String] = []) { names = members.filter { $0 != "identity" && $0 != "none" } }
 
   /// Whether the body is in no coding.
   var isNone: Bool { names.isEmpty }

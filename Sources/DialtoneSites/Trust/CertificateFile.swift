@@ -21,10 +21,27 @@ enum CertificateFile {
   static func certificates(of bytes: [UInt8]) throws(Failure) -> [NIOSSLCertificate] {
     if bytes.isEmpty { throw Failure(words: "it is empty") }
     do {
-      return try NIOSSLCertificate.fromPEMBytes(bytes)
+      return try NIOSSLCertificate.fromPEMBytes(wrapped(bytes))
     } catch {
       throw Failure(words: fault(in: bytes))
     }
+  }
+
+  /// The text without byte order marks, and in lines of 64 bytes (RFC 7468, 2). The TLS library reads 253 bytes at a
+  /// time, and a mark hides what follows it. Others read such texts.
+  private static func wrapped(_ bytes: [UInt8]) -> [UInt8] {
+    var text: [UInt8] = []
+    var column = 0
+    for byte in bytes where ![0xEF, 0xBB, 0xBF].contains(byte) {
+      // Spaces at the end of a line make no line of their own.
+      if column >= 64, byte > 0x20 {
+        text.append(UInt8(ascii: "\n"))
+        column = 0
+      }
+      text.append(byte)
+      column = byte == UInt8(ascii: "\n") ? 0 : column + 1
+    }
+    return text
   }
 
   /// Which certificate makes a text unreadable. As for openssl, one is enough.
@@ -51,7 +68,7 @@ enum CertificateFile {
 
   fileprivate static func isReadable(_ block: [UInt8]) -> Bool {
     do {
-      return try !NIOSSLCertificate.fromPEMBytes(block).isEmpty
+      return try !NIOSSLCertificate.fromPEMBytes(wrapped(block)).isEmpty
     } catch {
       return false
     }

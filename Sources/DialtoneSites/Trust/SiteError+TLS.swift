@@ -12,7 +12,7 @@ extension SiteError {
     if let reason, Self.unsuitable.contains(reason) {
       self.init(.certificateUntrusted, "the certificate is not made for this (\(reason))")
       isInDispute = true
-    } else if reason == "CERTIFICATE_VERIFY_FAILED" || reason == nil && Self.isAboutCertificate(error) {
+    } else if Self.isUnverified(error) || reason == nil && Self.isAboutCertificate(error) {
       self.init(refusing: certificate, now: now, reason)
     } else if let reason {
       self.init(refusedBy: reason)
@@ -42,20 +42,20 @@ extension SiteError {
       self.init(
         .certificateUntrusted,
         "the TLS library finds no valid chain from the certificate to a trusted authority: the authority is unknown, "
-          + "or a certificate between is missing, has expired, may not vouch for this one or is of an unknown kind"
-          + suffix)
+          + "or a certificate between is missing, has expired, may not vouch for this one, limits addresses (name "
+          + "constraints of the kind iPAddress) or is of another kind that the library does not know\(suffix)")
       // Others also end a chain at a trusted certificate that is no root (X509_V_FLAG_PARTIAL_CHAIN).
       isInDispute = true
     }
   }
 
-  /// Why a certificate that the TLS library believes is not enough; `nil` if it is.
-  init?(judging certificate: NIOSSLCertificate) {
-    guard let weakness = Self.fields(certificate)?.weakness else { return nil }
+  /// Why a certificate that is believed is not enough; `nil` if it is.
+  init?(judging certificate: NIOSSLCertificate, isTrusted: @autoclosure () -> Bool) {
+    guard let weakness = Self.fields(certificate)?.weakness(isTrusted: isTrusted()) else { return nil }
     self.init(.certificateUntrusted, weakness)
   }
 
-  private static func fields(_ certificate: NIOSSLCertificate) -> CertificateFields? {
+  static func fields(_ certificate: NIOSSLCertificate) -> CertificateFields? {
     do {
       return CertificateFields(try certificate.toDERBytes())
     } catch {
@@ -87,6 +87,9 @@ extension SiteError {
     self.init(.tlsFailed, "\(words) (\(reason))")
     isInDispute = reason == "HANDSHAKE_FAILURE_ON_CLIENT_HELLO"
   }
+
+  /// Whether the TLS library believes no chain of the peer's.
+  static func isUnverified(_ error: any Error) -> Bool { tlsReason(error) == "CERTIFICATE_VERIFY_FAILED" }
 
   /// Whether the peer speaks none of the protocols that were announced (RFC 7301, 3.2).
   static func wantsAnotherProtocol(_ error: any Error) -> Bool {

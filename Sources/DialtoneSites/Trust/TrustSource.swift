@@ -107,6 +107,9 @@ struct TrustSource: Hashable, Sendable {
     // Chain and validity. Right after the handshake, ``CertificateIdentity`` checks whom the certificate is for.
     configuration.certificateVerification = .noHostnameVerification
     configuration.applicationProtocols = protocols
+    // Some servers of TLS 1.2 renegotiate for a page with rules of its own. The library binds that to what was agreed
+    // upon before (RFC 5746), and takes no other certificate.
+    configuration.renegotiationSupport = .once
     // The answer is complete: nothing waits for the peer's close_notify.
     configuration.shutdownTimeout = .nanoseconds(0)
     if !verifies {

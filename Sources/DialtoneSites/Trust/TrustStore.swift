@@ -10,12 +10,12 @@ internal import NIOSSL
 /// Files can take any time, as on a network that hangs. So each source is read on a thread of its own, by one at a
 /// time. A check that asks meanwhile gets its answer, and one that asks for another source does not wait.
 final class TrustStore: Sendable {
-  typealias Answer = @Sendable (Result<NIOSSLContext, SiteError>) -> Void
+  typealias Answer = @Sendable (Result<TrustContext, SiteError>) -> Void
 
   private struct Entry {
     let source: TrustSource
     let stamps: [TrustSource.Stamp?]
-    let context: NIOSSLContext
+    let context: TrustContext
     /// When the first trusted certificate ends. From then on it is left out, so that it hides no successor.
     let end: Int
 
@@ -54,7 +54,7 @@ final class TrustStore: Sendable {
   /// this configuration, or an error of the code `trustUnreadable`.
   func ask(for configuration: SiteCheckConfiguration, _ answer: @escaping Answer) -> Inquiry {
     let source = TrustSource(configuration)
-    let (number, known, isFirst) = state.withLock { state -> (UInt64, NIOSSLContext?, Bool) in
+    let (number, known, isFirst) = state.withLock { state -> (UInt64, TrustContext?, Bool) in
       state.lastNumber += 1
       // A text does not change.
       if source.pem != nil, let entry = state.entries.first(where: { $0.source == source && $0.isCurrent }) {
@@ -71,22 +71,24 @@ final class TrustStore: Sendable {
     return Inquiry(store: self, source: source, number: number)
   }
 
-  private func end(_ source: TrustSource, _ result: Result<NIOSSLContext, SiteError>) {
+  private func end(_ source: TrustSource, _ result: Result<TrustContext, SiteError>) {
     let waiters = state.withLock { $0.waiters.removeValue(forKey: source) }
     waiters?.values.forEach { $0(result) }
   }
 
-  private func read(_ source: TrustSource) -> Result<NIOSSLContext, SiteError> {
+  private func read(_ source: TrustSource) -> Result<TrustContext, SiteError> {
     // Read before the files: a change in between is seen at the next check.
     let stamps = source.stamps
     let known = state.withLock {
       $0.entries.first { $0.source == source && $0.stamps == stamps && $0.isCurrent }?.context
     }
     if let known { return .success(known) }
-    let (context, end): (NIOSSLContext, Int)
+    let (context, end): (TrustContext, Int)
     do {
       let configuration = try configuration(source)
-      (context, end) = (try NIOSSLContext(configuration: configuration), configuration.firstEnd)
+      context = TrustContext(
+        tls: try NIOSSLContext(configuration: configuration), certificates: configuration.certificates)
+      end = context.firstEnd
     } catch {
       let reason = (error as? CertificateFile.Failure)?.words ?? "there is no certificate in PEM"
       return .failure(
@@ -101,11 +103,29 @@ final class TrustStore: Sendable {
   }
 }
 
-extension TLSConfiguration {
+/// What vouches for sites.
+struct TrustContext: Sendable {
+  let tls: NIOSSLContext
+  /// Those that are trusted; none if only the system knows them.
+  let certificates: [NIOSSLCertificate]
+
   /// When the first trusted certificate ends that is valid now.
   fileprivate var firstEnd: Int {
-    guard case .certificates(let certificates) = trustRoots else { return .max }
     let now = TrustSource.now
     return certificates.lazy.map { Int($0.notValidAfter) }.filter { $0 >= now }.min() ?? .max
+  }
+
+  /// Whether a server's own certificate needs nobody to vouch for it: it is trusted itself, and valid. The TLS library
+  /// wants such a one to be an authority's.
+  func believes(_ certificate: NIOSSLCertificate) -> Bool {
+    let now = TrustSource.now
+    return certificates.contains(certificate) && certificate.notValidBefore <= now && certificate.notValidAfter >= now
+      && SiteError.fields(certificate)?.isForServers ?? false
+  }
+}
+
+extension TLSConfiguration {
+  fileprivate var certificates: [NIOSSLCertificate] {
+    if case .certificates(let certificates)? = trustRoots { certificates } else { [] }
   }
 }

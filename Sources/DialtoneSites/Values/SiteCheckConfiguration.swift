@@ -69,6 +69,9 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
   /// else is asked over it.
   package var offersHTTP2 = false
 
+  /// How many bytes have come already, on former connections of the same check over https.
+  var received = 0
+
   /// What it does beyond judging an answer; `nil` for no more.
   package var inspection: SiteInspection?
 

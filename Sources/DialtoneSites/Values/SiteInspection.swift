@@ -49,6 +49,8 @@ package struct CheckDetails: Sendable {
   package var isHTTP2 = false
   /// Whether the version of HTTP may be all that the site refused.
   var wantsOtherVersion = false
+  /// How many bytes came over https, on all connections.
+  var received = 0
   /// The minor version of HTTP/1.
   package var minorVersion: Int?
   package var status: Int?

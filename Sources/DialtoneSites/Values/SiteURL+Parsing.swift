@@ -36,7 +36,8 @@ extension SiteURL {
       throw refusal("the URL has a backslash after its host; write a slash")
     }
     let (host, port) = try hostAndPort(of: authority, scheme)
-    let target = target(rest[authority.endIndex...])
+    // As browsers and curl do before they ask.
+    let target = RedirectTarget.withoutDotSegments(target(rest[authority.endIndex...])[...])
     return SiteURL(
       text: text, scheme: scheme, host: host, isAbsolute: isAbsolute(host, authority), port: port ?? scheme.defaultPort,
       target: target)

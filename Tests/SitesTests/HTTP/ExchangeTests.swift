@@ -248,6 +248,14 @@ struct ExchangeTests {
     }
   }
 
+  /// SECURITY.md: 1,048,576 bytes on all connections of a check. What came on the former ones is gone.
+  @Test(arguments: [(0, 524_288), (524_288, 524_288), (524_289, 524_287), (1_048_576, 0)])
+  func allConnectionsHaveALimit(_ received: Int, _ limit: Int) throws {
+    let talk = try Talk(method: .get) { $0.received = received }
+    #expect(talk.exchange?.connectionLimit == limit && talk.exchange?.details.received == received)
+    _ = try talk.answer()
+  }
+
   // MARK: Details
 
   private func inspected(

@@ -268,6 +268,16 @@ struct CheckStateMachineTests {
     #expect(try check.verdict(of: .lost(SiteError(.connectionLost, ""))).stage == .body)
   }
 
+  @Test(arguments: [SiteCheckConfiguration.Method.head, .get])
+  func aTrustedCertificateIsBelievedOnAnotherConnection(_ method: SiteCheckConfiguration.Method) {
+    var check = ScriptedCheck("https://192.0.2.1/") { $0.method = method }.exchanging()
+    #expect(check.take(.certificateIsTrusted) == [.closeConnection])
+    #expect(check.take(.tlsFailed(SiteError(.tlsFailed, ""), certificateExpires: nil)) == [])
+    #expect(check.take(.connectionClosed) == [.race([.four], isOpen: false)])
+    #expect(check.take(.connected(.four)) == [.startTLS])
+    #expect(check.take(.tlsAgreed(.good)) == [.ask(method)])
+  }
+
   @Test func getFollowsHeadOnAnotherConnection() throws {
     var check = ScriptedCheck("http://192.0.2.1/").exchanging()
     _ = check.take(.firstByte)

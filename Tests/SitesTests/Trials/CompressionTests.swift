@@ -35,6 +35,13 @@ struct CompressionTests {
     }
   }
 
+  /// curl(1) takes both names for no coding (lib/content_encoding.c).
+  @Test(arguments: ["identity", "none", "None"]) func whatIsNotCodedIsRead(_ coding: String) async throws {
+    let server = try await server(coding)
+    let verdict = try await check(server.url(.plain)) { $0.expectation = .body(containing: "scrambled") }
+    #expect(verdict.kind == .available, "\(verdict)")
+  }
+
   @Test(arguments: codings)
   func aPageThatIsCompressedIsJudgedNeitherAPortalsNorTheSites(_ coding: String, _ words: String) async throws {
     let server = try await server(coding)

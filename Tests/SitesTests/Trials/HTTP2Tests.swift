@@ -199,6 +199,30 @@ struct HTTP2Tests {
     #expect(strange.verdict.error?.code == .malformedResponse && strange.connections == 1, "\(strange)")
   }
 
+  /// SECURITY.md: a check costs 1 MiB at most, and each connection half of that. A site that has answered is not asked
+  /// anew.
+  @Test func oneThatAnswersOnceIsAskedOverNoOtherVersion() async throws {
+    let server = try await SiteServer(
+      .head(.answer(405), otherwise: SiteBehaviour { _ in [.close] }), as: try Trust.identity.get())
+    let verdict = try await SitesTests.check(try server.url(.secure))
+    #expect(verdict.error?.code == .connectionLost, "\(verdict)")
+    #expect(server.requests.map(\.method) == ["HEAD", "GET"])
+  }
+
+  /// Each connection has a handshake with a certificate (RFC 8446, 4.4.2), and little else comes.
+  @Test func theBytesOfAllConnectionsAreCounted() async throws {
+    var configuration = SiteCheckConfiguration(timeout: .seconds(30))
+    configuration.trust = try Trust.trust()
+    let asked = configuration
+    var received: [Int] = []
+    for protocols in [["http/1.1"], ["h2"]] {
+      received += try await Self.serving(protocols, Self.answer + Self.page, otherwise: { _ in [.close] }) { server in
+        [try await SiteEnvironment.system.provider.inspect(try server.url(.secure), asked).details.received]
+      }
+    }
+    #expect(received[0] > 500 && received[1] > received[0] * 3 / 2, "\(received)")
+  }
+
   /// The second exchange has what the first has left of the time.
   @Test func bothHaveOneTime() async throws {
     let found = try await Self.check([], unasked: .close)

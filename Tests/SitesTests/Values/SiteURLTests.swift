@@ -27,6 +27,9 @@ struct SiteURLTests {
     ("http://日本語．example｡jp/", "xn--wgv71a119e.example.jp", "/"),
     ("http://example.com/a|b\"", "example.com", "/a%7Cb%22"),
     ("http://example.com/%41", "example.com", "/%41"),
+    // RFC 3986, 5.2.4.
+    ("http://example.com/a/b/c/./../../g", "example.com", "/a/g"),
+    ("http://example.com/a/..?b/../c#d/../e", "example.com", "/?b/../c"),
   ])
   func readsWhatIsSent(_ text: String, authority: String, target: String) throws {
     let url = try SiteURL(text)
