@@ -22,12 +22,16 @@ extension HTTPClient.Configuration {
   /// new connection. What is under way is known: a connection without a request is idle, and a request that RFC 9110
   /// (9.2.1) calls safe may be repeated.
   ///
+  /// Without a limit for connecting, this sets that of ten seconds which requests have: AsyncHTTPClient's own attempts
+  /// last for thirty, and later requests wait for them.
+  ///
   /// Debug initialisers that are set already run first. Set your own before you call this. Through a proxy, the path to
   /// the proxy is followed.
   ///
   /// - Parameter registry: Where the connections are counted, and whose policy they follow.
   public mutating func followPath(in registry: ConnectionRegistry = .shared) {
     registry.requests.withLock { $0.areCounted = true }
+    timeout.connect = timeout.connect ?? .seconds(10)
     http1_1ConnectionDebugInitializer = initializer(after: http1_1ConnectionDebugInitializer) { channel in
       let sync = channel.pipeline.syncOperations
       let handler = try sync.pathHandler(registry)
