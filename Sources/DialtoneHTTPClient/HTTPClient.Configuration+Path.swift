@@ -90,15 +90,19 @@ private final class RequestCounter: ChannelDuplexHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     // Something of the answer is given out from here on, and a client that has it cannot repeat the request.
-    switch unwrapInboundIn(data) {
-    case .head(let head) where head.status.code >= 200:
+    let part = unwrapInboundIn(data)
+    if case .end = part {
+      // The connection may be closed once it is idle, and the next request may begin in here.
+      let isRepeatable = takeRequest()
+      context.fireChannelRead(data)
+      return countEnd(isRepeatable)
+    }
+    if case .head(let head) = part, head.status.code >= 200 {
       endWaiting()
       if isRepeatable == true {
         isRepeatable = false
         handler.count(repeatable: -1, others: 1)
       }
-    case .end: finish()
-    default: break
     }
     context.fireChannelRead(data)
   }
@@ -112,10 +116,15 @@ private final class RequestCounter: ChannelDuplexHandler {
     if let host = host.take() { registry.requests.withLock { $0.end(host) } }
   }
 
-  private func finish() {
-    guard let isRepeatable else { return }
-    self.isRepeatable = nil
+  private func finish() { countEnd(takeRequest()) }
+
+  private func takeRequest() -> Bool? {
     endWaiting()
+    return isRepeatable.take()
+  }
+
+  private func countEnd(_ isRepeatable: Bool?) {
+    guard let isRepeatable else { return }
     handler.count(repeatable: isRepeatable ? -1 : 0, others: isRepeatable ? 0 : -1)
   }
 }
