@@ -31,9 +31,10 @@ public struct ConnectionPolicy: Hashable, Sendable {
   public var stall: Duration = .milliseconds(100)
 
   /// Whether the kernel sends keepalive probes (RFC 9293, 3.8.4) on a doubtful connection on which nothing is
-  /// outstanding, and on a dead one whose address is still there. The default is `true`; the socket's own settings return afterwards.
+  /// outstanding, and on a dead one whose address is still there. The default is `true`; the socket's own settings
+  /// return afterwards.
   ///
-  /// Without them, such a connection is kept until something is sent on it.
+  /// Without them, a doubtful one is kept until something is sent on it.
   public var probesDoubtful = true
 
   /// Which conditions close a connection. The default is `dead`, `doubtful` and `stalled`; with an empty set, the
