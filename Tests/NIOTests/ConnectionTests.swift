@@ -6,6 +6,7 @@ import Dialtone
 import DialtoneNIO
 import Foundation
 import NIOCore
+import NIOPosix
 import NetworkLab
 import Synchronization
 import TestSupport

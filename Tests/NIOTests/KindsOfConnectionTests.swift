@@ -144,7 +144,7 @@ struct KindsOfConnectionTests {
     try await end.echo("an answer")
     end.set(.idle)
     for change in [
-      "rule add ipproto tcp sport 1024-65535 lookup main pref 50", "rule add from 10.0.0.1 unreachable pref 100",
+      "rule add ipproto tcp sport 1024-65000 lookup main pref 50", "rule add from 10.0.0.1 unreachable pref 100",
       "route add \(ConnectionLab.address) via 10.0.1.2 src 10.0.1.1",
     ] { #expect(try lab.client.ip(change).status == 0) }
     try await eventually("it has been asked") { registry.counts == [.unjudged: 1] }
