@@ -302,33 +302,6 @@ struct HTTPClientTests {
     try await trial.stop()
   }
 
-  @Test(
-    "a connection cannot be made: POST is sent again, unless it was sent before a redirect", arguments: [false, true])
-  func nothingWasSent(_ isRedirected: Bool) async throws {
-    let trial = try await Trial(connect: .seconds(2))
-    // Only a router drops what has no way without a word.
-    try trial.lab.server.sysctl("ipv4/ip_forward", 1)
-    try trial.lab.server.addRoute("\(HTTPLab.otherAddress)/32", kind: .blackhole)
-    let url = isRedirected ? Self.url + "redirect" : "http://\(HTTPLab.otherAddress):8080/"
-    let sending = Task { try await trial.send(.POST, to: url) }
-    try await eventually("it connects") { try attempts(trial.lab.client).count == 1 }
-    let first = try attempts(trial.lab.client).keys
-    try trial.lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 10)
-    if isRedirected {
-      await #expect(throws: HTTPClientError.connectTimeout) { try await sending.value }
-      #expect(trial.server.requests.withLock { $0 } == ["POST /redirect"])
-    } else {
-      try await eventually("the next attempt begins") {
-        try !attempts(trial.lab.client).keys.allSatisfy(first.contains)
-      }
-      try trial.lab.server.deleteRoute("\(HTTPLab.otherAddress)/32", kind: .blackhole)
-      try trial.lab.server.addAddress("\(HTTPLab.otherAddress)/32", "lo")
-      #expect(try await sending.value == .ok)
-      #expect(trial.server.requests.withLock { $0 } == ["POST /"])
-    }
-    try await trial.stop()
-  }
-
   @Test("an attempt is under way when the path goes and comes back: the next one begins at once")
   func anAttemptHasSeenAnOutage() async throws {
     let trial = try await Trial(second: false)
