@@ -62,7 +62,7 @@ public final class PathFollowingTransport: ClientTransport {
   ///   - gate: Where calls wait.
   ///   - environment: Where the knowledge comes from; the system, except in tests.
   ///   - make: Makes the wrapped transport with the configuration it is given.
-  /// - Throws: What `make` throws.
+  /// - Throws: What `make` throws now. If it throws later, the former transport stays, and it is called again.
   public init(
     to target: ReachabilityTarget, config: HTTP2ClientTransport.Posix.Config = .defaults,
     policy: ConnectionPolicy = .init(), gate: PathGate = .shared, environment: ReachabilityEnvironment = .system,
@@ -88,6 +88,8 @@ public final class PathFollowingTransport: ClientTransport {
   /// How often, and after which time, a call is begun again for which gRPC has only a connection that is closed.
   private static let staleLimit = 20
   private static let stalePause = Duration.milliseconds(5)
+  /// After which time another transport is made if that failed.
+  private static let makingPause = Duration.seconds(1)
 
   /// Calls under way that gRPC does not repeat, shared with the connections.
   private final class CallCount: Sendable {
@@ -137,7 +139,15 @@ public final class PathFollowingTransport: ClientTransport {
       defer { former = state }
       guard state.isReachable, let former, registry.counts.isEmpty else { continue }
       let isAnother = !former.isReachable || former.interface != state.interface || former.source != state.source
-      if isAnother { try renew() }
+      while isAnother, registry.counts.isEmpty {
+        do {
+          try renew()
+          break
+        } catch {
+          // The former one goes on by itself meanwhile.
+          try await Task.sleep(for: Self.makingPause)
+        }
+      }
     }
   }
 

@@ -23,7 +23,7 @@ public struct HTTPPathPolicy: Sendable {
   /// How often a request is sent at most.
   public var maximumAttempts = 3
 
-  /// What all requests with this policy may repeat together.
+  /// What all requests with this policy, and with copies of it, may repeat together. Each new policy has its own.
   public var budget = RepeatBudget()
 
   /// Whether the request's body can be read again: `true` for bodies made of bytes. Requests with a body are not
@@ -44,17 +44,20 @@ extension HTTPClient {
   /// Sends a request once there is a path to its host, and sends it again if the path fails it.
   ///
   /// ~~~swift
-  /// let response = try await client.execute(request, deadline: .now() + .seconds(30), path: HTTPPathPolicy())
+  /// let policy = HTTPPathPolicy()  // one for all requests: they share its budget
+  /// let response = try await client.execute(request, deadline: .now() + .seconds(30), path: policy)
   /// ~~~
   ///
   /// It is repeated if Dialtone closed a connection meanwhile, or the path was lost or changed. Nothing of the answer
   /// has been given out then, since this method returns once the head is there: a body that fails later fails for you.
-  /// Waits and attempts have to end before the deadline. A request that may not be repeated is sent again only if the
-  /// connection could not be made, so that nothing of it was sent.
+  /// Waits and attempts have to end before the deadline. A request that may not be repeated is sent again only if a
+  /// connection could not be made, and nothing was written meanwhile that may be this request: not before a redirect,
+  /// either.
   ///
   /// A request that may be repeated does not wait for a connection that is being made on a path that is gone, nor for
   /// the client's pause between attempts. It is sent from the new path's source address instead (`localAddress`), since
-  /// AsyncHTTPClient makes connections of their own for that. A request that has a `localAddress` keeps it.
+  /// AsyncHTTPClient makes connections of their own for that. A request that has a `localAddress` keeps it. If no
+  /// connection can be made from there, the system chooses the address again.
   ///
   /// Use it with a client whose configuration has ``AsyncHTTPClient/HTTPClient/Configuration/followPath(in:)``.
   ///
@@ -87,8 +90,8 @@ extension HTTPClient {
         if _Concurrency.Task.isCancelled { throw error }
         let after = monitor.current
         let isPathToBlame =
-          error is ConnectionLostError || run.losses != losses || !after.isSameState(as: before)
-          || after.source != before.source
+          run.leavesAddress(after: error) || error is ConnectionLostError || run.losses != losses
+          || !after.isSameState(as: before) || after.source != before.source
         guard isPathToBlame, run.mayRepeat(after: error) else { throw error }
       }
       state = try await policy.gate.waitForPath(to: target, timeout: run.remaining)

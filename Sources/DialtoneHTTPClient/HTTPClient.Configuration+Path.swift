@@ -22,12 +22,16 @@ extension HTTPClient.Configuration {
   /// new connection. What is under way is known: a connection without a request is idle, and a request that RFC 9110
   /// (9.2.1) calls safe may be repeated.
   ///
+  /// Without a limit for connecting, this sets that of ten seconds which requests have: AsyncHTTPClient's own attempts
+  /// last for thirty, and later requests wait for them.
+  ///
   /// Debug initialisers that are set already run first. Set your own before you call this. Through a proxy, the path to
   /// the proxy is followed.
   ///
   /// - Parameter registry: Where the connections are counted, and whose policy they follow.
   public mutating func followPath(in registry: ConnectionRegistry = .shared) {
     registry.requests.withLock { $0.areCounted = true }
+    timeout.connect = timeout.connect ?? .seconds(10)
     http1_1ConnectionDebugInitializer = initializer(after: http1_1ConnectionDebugInitializer) { channel in
       let sync = channel.pipeline.syncOperations
       let handler = try sync.pathHandler(registry)
@@ -86,15 +90,19 @@ private final class RequestCounter: ChannelDuplexHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     // Something of the answer is given out from here on, and a client that has it cannot repeat the request.
-    switch unwrapInboundIn(data) {
-    case .head(let head) where head.status.code >= 200:
+    let part = unwrapInboundIn(data)
+    if case .end = part {
+      // The connection may be closed once it is idle, and the next request may begin in here.
+      let isRepeatable = takeRequest()
+      context.fireChannelRead(data)
+      return countEnd(isRepeatable)
+    }
+    if case .head(let head) = part, head.status.code >= 200 {
       endWaiting()
       if isRepeatable == true {
         isRepeatable = false
         handler.count(repeatable: -1, others: 1)
       }
-    case .end: finish()
-    default: break
     }
     context.fireChannelRead(data)
   }
@@ -108,10 +116,15 @@ private final class RequestCounter: ChannelDuplexHandler {
     if let host = host.take() { registry.requests.withLock { $0.end(host) } }
   }
 
-  private func finish() {
-    guard let isRepeatable else { return }
-    self.isRepeatable = nil
+  private func finish() { countEnd(takeRequest()) }
+
+  private func takeRequest() -> Bool? {
     endWaiting()
+    return isRepeatable.take()
+  }
+
+  private func countEnd(_ isRepeatable: Bool?) {
+    guard let isRepeatable else { return }
     handler.count(repeatable: isRepeatable ? -1 : 0, others: isRepeatable ? 0 : -1)
   }
 }

@@ -19,6 +19,10 @@ struct RepeatedRequest {
   /// What the client writes into the request's Host field.
   let host: String
   private var attempts = 1
+  /// Whether no request was written, in the last attempt, that may be this one.
+  fileprivate var isUnwritten = false
+  /// The address that the last attempt had to leave from; `nil` if that was left to the system.
+  private var source: IPAddress?
 
   init(_ request: HTTPClientRequest, _ deadline: NIODeadline, _ policy: HTTPPathPolicy) {
     self.request = request
@@ -35,7 +39,8 @@ struct RepeatedRequest {
   /// Returns whether it may be sent again, and counts that. Without an error, it was not sent yet.
   mutating func mayRepeat(after error: (any Error)?) -> Bool {
     guard remaining > .zero, attempts < policy.maximumAttempts else { return false }
-    let isUnsent = error.map(Self.isUnsent) ?? true
+    // The connection that failed may be that of a redirect.
+    let isUnsent = error.map { isUnwritten && Self.isWithoutConnection($0) } ?? true
     guard isUnsent || policy.mayRepeat(request), isReadable, policy.budget.spend() else { return false }
     attempts += 1
     return true
@@ -43,8 +48,8 @@ struct RepeatedRequest {
 
   private var isReadable: Bool { request.body == nil || policy.bodyCanBeReadAgain }
 
-  /// Whether no connection was made, so that nothing was sent. Where the client does not say, something was.
-  private static func isUnsent(_ error: any Error) -> Bool {
+  /// Whether a connection could not be made. Where the client does not say, it was.
+  private static func isWithoutConnection(_ error: any Error) -> Bool {
     if let error = error as? HTTPClientError {
       return error == .connectTimeout || error == .getConnectionFromPoolTimeout
     }
@@ -71,13 +76,14 @@ struct RepeatedRequest {
   }
 
   /// The request as it is sent on a path.
-  func request(on path: Reachability) -> HTTPClientRequest {
+  mutating func request(on path: Reachability) -> HTTPClientRequest {
     var request = request
-    let source = policy.registry.requests.withLock { notes in
+    guard request.localAddress == nil else { return request }
+    source = policy.registry.requests.withLock { notes in
       if notes.sources[host] != path.source { notes.sources[host] = nil }
       return notes.sources[host]
     }
-    if request.localAddress == nil, let source { request.localAddress = "\(source)" }
+    request.localAddress = source.map { "\($0)" }
     return request
   }
 
@@ -85,8 +91,22 @@ struct RepeatedRequest {
   /// attempts and pauses apart by that address, and offers no other way to leave one behind.
   func takeAnotherWay(_ path: Reachability) {
     // AsyncHTTPClient takes no zone.
-    let source = path.source.flatMap { $0.zone == nil ? $0 : nil }
-    policy.registry.requests.withLock { $0.sources[host] = $0.sources[host] == source ? nil : source }
+    let other = path.source.flatMap { $0.zone == nil ? $0 : nil }
+    leave(for: other == source ? nil : other)
+  }
+
+  /// Leaves the address to the system again, if an attempt from one by name failed for lack of a connection: the server
+  /// may answer the other family alone, or a redirect may lead there. Returns whether that was so.
+  func leavesAddress(after error: any Error) -> Bool {
+    // An address of the other family, in a URL, is an error of bind(2).
+    guard source != nil, Self.isWithoutConnection(error) || error is IOError else { return false }
+    leave(for: nil)
+    return true
+  }
+
+  /// Has requests leave from another address than this one did, unless another request has seen to that.
+  private func leave(for other: IPAddress?) {
+    policy.registry.requests.withLock { if $0.sources[host] == source { $0.sources[host] = other } }
   }
 
   /// Returns once the path is another one than `start`, or was lost meanwhile, and the request is on no connection.
@@ -113,8 +133,16 @@ extension HTTPClient {
     _ run: inout RepeatedRequest, from start: Reachability, _ monitor: ReachabilityMonitor, _ logger: Logger?
   ) async throws -> HTTPClientResponse? {
     let (request, deadline, present) = (run.request(on: start), run.deadline, run)
-    run.policy.registry.requests.withLock { $0.name(present.host) }
-    defer { run.policy.registry.requests.withLock { $0.unname(present.host) } }
+    let written = present.policy.registry.requests.withLock { notes in
+      notes.name(present.host)
+      return notes.written(to: present.host)
+    }
+    defer {
+      run.isUnwritten = present.policy.registry.requests.withLock { notes in
+        defer { notes.unname(present.host) }
+        return notes.areCounted && notes.written(to: present.host) == written
+      }
+    }
     guard run.canGiveUp else { return try await execute(request, deadline: deadline, logger: logger) }
     return try await withThrowingTaskGroup(of: HTTPClientResponse?.self) { group in
       group.addTask { try await self.execute(request, deadline: deadline, logger: logger) }

@@ -21,7 +21,7 @@ public struct ConnectionCondition: Hashable, Sendable, BitwiseCopyable {
   public static let stalled = ConnectionCondition(code: 4)
   /// The connection's own path is gone, and the remote address can be reached on another: a new connection would work.
   public static let dead = ConnectionCondition(code: 5)
-  /// Routes do not tell about this connection: see <doc:Connections>. It is never closed.
+  /// Routes do not tell about this connection: see <doc:Connections>. It is not closed.
   public static let unjudged = ConnectionCondition(code: 6)
 
   private static let identifiers = ["unknown", "fine", "waiting", "doubtful", "stalled", "dead", "unjudged"]

@@ -16,7 +16,7 @@ public struct ConnectionPolicy: Hashable, Sendable {
   /// How long a dead connection is kept if something is under way that may not be repeated, and a connection whose
   /// address is still there in any case: its path may return. The default is two seconds.
   ///
-  /// An idle or repeatable connection whose address is gone is closed at once.
+  /// An idle or repeatable connection whose address is gone is closed at once. What has come is read before.
   public var grace: Duration = .seconds(2)
 
   /// How long a doubtful connection has to make no progress until it is closed, if nothing is lost by that. Otherwise
@@ -31,9 +31,10 @@ public struct ConnectionPolicy: Hashable, Sendable {
   public var stall: Duration = .milliseconds(100)
 
   /// Whether the kernel sends keepalive probes (RFC 9293, 3.8.4) on a doubtful connection on which nothing is
-  /// outstanding. The default is `true`; the socket's own settings return afterwards.
+  /// outstanding, and on a dead one whose address is still there. The default is `true`; the socket's own settings
+  /// return afterwards.
   ///
-  /// Without them, such a connection is kept until something is sent on it.
+  /// Without them, a doubtful one is kept until something is sent on it.
   public var probesDoubtful = true
 
   /// Which conditions close a connection. The default is `dead`, `doubtful` and `stalled`; with an empty set, the

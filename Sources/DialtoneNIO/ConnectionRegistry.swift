@@ -98,8 +98,11 @@ public final class ConnectionRegistry: Sendable {
 /// Requests that await their answer on a connection, by the host that they name, and what else adapters know of them.
 package struct RequestNotes: Sendable {
   package private(set) var counts: [String: Int] = [:]
-  /// The hosts of requests that somebody waits for, whether or not they are on a connection.
-  private var named: [String: Int] = [:]
+  /// The hosts of requests that somebody waits for, whether or not they are on a connection: how many they are, and how
+  /// many were written to that host meanwhile.
+  private var named: [String: (requests: Int, written: Int)] = [:]
+  /// How many were written to hosts that nobody named.
+  private var strays = 0
   /// Grows with each connection that Dialtone begins to close, and again once its client knows that.
   package var losses = 0
   /// Whether a client counts its requests here.
@@ -107,22 +110,27 @@ package struct RequestNotes: Sendable {
   /// The address that a host's requests leave from, where it is not left to the system.
   package var sources: [String: IPAddress] = [:]
 
-  package mutating func begin(_ host: String) { counts[host, default: 0] += 1 }
+  package mutating func begin(_ host: String) {
+    counts[host, default: 0] += 1
+    if named[host] == nil { strays += 1 } else { named[host]?.written += 1 }
+  }
 
-  package mutating func end(_ host: String) { Self.take(host, from: &counts) }
+  package mutating func end(_ host: String) { counts[host] = counts[host].flatMap { $0 > 1 ? $0 - 1 : nil } }
 
-  package mutating func name(_ host: String) { named[host, default: 0] += 1 }
+  package mutating func name(_ host: String) { named[host, default: (0, 0)].requests += 1 }
 
-  package mutating func unname(_ host: String) { Self.take(host, from: &named) }
+  package mutating func unname(_ host: String) {
+    named[host]?.requests -= 1
+    if named[host]?.requests == 0 { named[host] = nil }
+  }
+
+  /// Grows as long as the host is named, with each request that may be one for it.
+  package func written(to host: String) -> Int { strays + (named[host]?.written ?? 0) }
 
   /// Whether a request for this host may be on a connection. A host that nobody named may be the one that it was
   /// redirected to, or another spelling of its own.
   package func mayBeUnderWay(_ host: String) -> Bool {
-    counts[host] != nil || counts.contains { $0.value > named[$0.key, default: 0] }
-  }
-
-  private static func take(_ host: String, from list: inout [String: Int]) {
-    list[host] = list[host].flatMap { $0 > 1 ? $0 - 1 : nil }
+    counts[host] != nil || counts.contains { $0.value > named[$0.key]?.requests ?? 0 }
   }
 }
 

@@ -41,7 +41,8 @@ extension ConnectionRoutes {
 /// Classifies one connection. It is pure: facts come in, and what to do comes out.
 ///
 /// *A connection is closed only if its routes say that it cannot work, or that it may not, and the socket has not shown
-/// since that it does.* What made progress while its routes said that it could not is never judged again.
+/// since that it does.* What made progress while its routes said that it could not is never judged again. What has
+/// arrived is read before a dead one is closed.
 struct ConnectionStateMachine {
   /// What is to be done now.
   enum Action: Equatable {
@@ -61,7 +62,8 @@ struct ConnectionStateMachine {
   private enum State: Equatable {
     /// The first answer is awaited.
     case starting
-    case unjudged
+    /// `isFinal`: it works although its routes say that it cannot. Otherwise they have said so from the first.
+    case unjudged(isFinal: Bool)
     case fine
     case waiting
     case doubtful(since: Nanoseconds)
@@ -118,7 +120,10 @@ struct ConnectionStateMachine {
 
   /// Whether the socket is to be probed as long as nothing is outstanding on it.
   var wantsProbes: Bool {
-    if case .doubtful = state, evidence.start != nil { policy.probesDoubtful } else { false }
+    switch state {
+    case .doubtful, .dead(_, hasAddress: true): evidence.start != nil && policy.probesDoubtful
+    default: false
+    }
   }
 
   /// Takes in what the routes or the user say now, or that a time has come.
@@ -126,8 +131,8 @@ struct ConnectionStateMachine {
     _ routes: ConnectionRoutes, activity: ConnectionActivity, at now: Nanoseconds
   ) -> Action {
     switch state {
-    case .closed, .unjudged: return .wait
-    case .starting: return begin(routes)
+    case .closed, .unjudged(isFinal: true): return .wait
+    case .starting, .unjudged: return begin(routes)
     default: break
     }
     // The kernel asks for the neighbour's address once a second, and then sends what has waited for it.
@@ -136,7 +141,7 @@ struct ConnectionStateMachine {
     case (.unknown, _): return .wait
     case (.reachable(let interface), _): return passable(by: interface, at: now)
     case (.unreachable(let reason), .reachable):
-      return cut(hasAddress: reason != .noAddress, activity: activity, at: now)
+      return cut(hasAddress: reason != .noAddress, at: now)
     case (.unreachable, _):
       enter(.waiting)
       return .wait
@@ -146,8 +151,8 @@ struct ConnectionStateMachine {
   private mutating func begin(_ routes: ConnectionRoutes) -> Action {
     switch routes.pair {
     case .unknown: break
-    // The connection is established. So our question is not its question.
-    case .unreachable: enter(.unjudged)
+    // The connection is established. So our question is not its question, or the path was lost just now.
+    case .unreachable: enter(.unjudged(isFinal: false))
     case .reachable(let interface):
       (self.interface, present) = (interface, interface)
       enter(.fine)
@@ -172,12 +177,12 @@ struct ConnectionStateMachine {
   }
 
   /// The connection's own path is gone, and there is another one.
-  private mutating func cut(hasAddress: Bool, activity: ConnectionActivity, at now: Nanoseconds) -> Action {
+  private mutating func cut(hasAddress: Bool, at now: Nanoseconds) -> Action {
     var began = now
     if case .dead(let since, _) = state { began = since }
     // What it gets is judged otherwise without its address: that begins anew.
     enter(.dead(since: began, hasAddress: hasAddress))
-    return hasAddress || activity == .busy ? .measure : close(.dead)
+    return .measure
   }
 
   /// Takes in the socket's figures, which are `nil` if it cannot be asked.
@@ -185,7 +190,8 @@ struct ConnectionStateMachine {
     _ progress: SocketProgress?, activity: ConnectionActivity, at now: Nanoseconds
   ) -> Action {
     switch state {
-    case .dead(let since, let hasAddress): judgeDead(progress, hasAddress: hasAddress, since: since, at: now)
+    case .dead(let since, let hasAddress):
+      judgeDead(progress, hasAddress: hasAddress, isPatient: hasAddress || activity == .busy, since: since, at: now)
     case .doubtful(let since): judgeDoubtful(progress, since: since, activity: activity, at: now)
     case .returned(let since, _): judgeReturned(progress, since: since, activity: activity, at: now)
     case .starting, .unjudged, .fine, .waiting, .closed: .wait
@@ -193,9 +199,9 @@ struct ConnectionStateMachine {
   }
 
   private mutating func judgeDead(
-    _ progress: SocketProgress?, hasAddress: Bool, since: Nanoseconds, at now: Nanoseconds
+    _ progress: SocketProgress?, hasAddress: Bool, isPatient: Bool, since: Nanoseconds, at now: Nanoseconds
   ) -> Action {
-    let end = since.addingClamped(policy.grace.nanosecondsClamped)
+    let end = isPatient ? since.addingClamped(policy.grace.nanosecondsClamped) : now
     var next = end
     if let progress {
       // Without its address it cannot get anything, and without a route nothing it sends can be answered: then what
@@ -204,7 +210,7 @@ struct ConnectionStateMachine {
         hasAddress
         ? shows(progress, since: since, at: now) : evidence.start.map { $0.segmentsIn != progress.segmentsIn } ?? false
       if works {
-        enter(.unjudged)
+        enter(.unjudged(isFinal: true))
         return .wait
       }
       if hasAddress {
@@ -213,7 +219,8 @@ struct ConnectionStateMachine {
         evidence.start = evidence.start ?? progress
       }
     }
-    return now >= end ? close(.dead) : .lookAgain(next)
+    if now < end { return .lookAgain(next) }
+    return progress?.hasUnread == true ? .lookAgain(now + 50_000_000) : close(.dead)
   }
 
   private mutating func judgeDoubtful(

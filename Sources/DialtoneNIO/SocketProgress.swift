@@ -26,6 +26,8 @@ struct SocketProgress: Equatable {
   var unsentBytes: UInt32 = 0
   /// Those of `segmentsIn` that had data.
   var dataSegmentsIn: UInt32 = 0
+  /// Whether bytes have come that nobody has read yet. It is not part of the structure.
+  var hasUnread = false
 
   init() {}
 

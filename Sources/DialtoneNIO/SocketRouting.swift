@@ -55,6 +55,7 @@ extension SocketProgress {
     // The kernel writes at most `length` bytes.
     guard unsafe getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &bytes, &length) == 0 else { return nil }
     self.init(unsafe bytes.span.extracting(first: Int(length)).bytes)
+    hasUnread = csystem_unread_bytes(descriptor) > 0
   }
 }
 

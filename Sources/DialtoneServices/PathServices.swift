@@ -87,6 +87,8 @@ public struct ReachabilityReporter: Service {
 
   /// Reports until graceful shutdown.
   public func run() async throws {
+    // A service that returns ends its group.
+    if monitors.isEmpty { return try await gracefulShutdown() }
     try await withThrowingDiscardingTaskGroup { group in
       for monitor in monitors { group.addTask { try await report(monitor) } }
     }

@@ -147,6 +147,21 @@ struct ConnectionFactsTests {
     #expect(notes.counts.isEmpty)
   }
 
+  @Test func whatIsWrittenToAHostIsCountedForThoseWhoNameIt() {
+    var notes = RequestNotes()
+    for host in ["a", "b"] { notes.name(host) }
+    notes.begin("b")
+    #expect(notes.written(to: "a") == 0 && notes.written(to: "b") == 1)
+    notes.begin("a")
+    notes.end("a")
+    #expect(notes.written(to: "a") == 1, "also once it is answered")
+    notes.begin("c")
+    #expect(notes.written(to: "a") == 2, "it may be another spelling")
+    notes.unname("b")
+    notes.name("b")
+    #expect(notes.written(to: "b") == 1, "what was before is forgotten")
+  }
+
   /// The Host field of a request is the redirect's, or another spelling of the host that its user has named.
   @Test func aHostThatNobodyNamesMayBeThatOfAnyRequest() {
     var notes = RequestNotes()

@@ -36,7 +36,8 @@ struct ConnectionStateMachineTests {
   func dead(_ isBusy: Bool) {
     var machine = fine()
     if !isBusy {
-      #expect(machine.take(Self.gone, activity: .repeatable, at: 5) == .close(.dead))
+      #expect(machine.take(Self.gone, activity: .repeatable, at: 5) == .measure)
+      #expect(machine.measured(figures(), activity: .repeatable, at: 5) == .close(.dead))
       return
     }
     #expect(machine.take(Self.gone, activity: .busy, at: 5) == .measure)
@@ -52,7 +53,23 @@ struct ConnectionStateMachineTests {
   func deadAndIdle() {
     var machine = fine()
     _ = machine.take(Self.gone, activity: .busy, at: 0)
-    #expect(machine.take(Self.gone, activity: .idle, at: Self.second) == .close(.dead))
+    _ = machine.take(Self.gone, activity: .idle, at: Self.second)
+    #expect(machine.measured(nil, activity: .idle, at: Self.second) == .close(.dead))
+  }
+
+  /// RFC 9293, 3.9.1.3: what was acknowledged is the user's.
+  @Test("dead, and what has come is not read yet: closed once it is", arguments: [ConnectionActivity.idle, .busy])
+  func deadAndUnread(_ activity: ConnectionActivity) {
+    var machine = fine()
+    for second in [1, 3, 60, 900].map({ $0 * Self.second }) {
+      #expect(machine.take(Self.gone, activity: activity, at: second) == .measure)
+      let action = machine.measured(figures { $0.hasUnread = true }, activity: activity, at: second)
+      guard case .lookAgain(let next) = action, next > second else {
+        Issue.record("\(action)")
+        return
+      }
+    }
+    #expect(machine.measured(figures(), activity: activity, at: 901 * Self.second) == .close(.dead))
   }
 
   @Test("cut off with its address still there: the grace counts, even if nothing is lost")
@@ -77,17 +94,21 @@ struct ConnectionStateMachineTests {
     #expect(machine.take(Self.gone, activity: .idle, at: 9 * Self.second) == .wait)
   }
 
-  @Test("not reachable when it is registered: never judged, whatever comes")
+  @Test("not reachable when it is registered: judged once it is, and not before")
   func unjudged() {
     var machine = ConnectionStateMachine(.init())
     #expect(machine.take(Self.unknown, activity: .idle, at: 0) == .wait)
     #expect(machine.condition == .unknown)
     #expect(machine.take(Self.gone, activity: .idle, at: 1) == .wait)
     #expect(machine.condition == .unjudged)
-    for routes in [Self.first, Self.gone, Self.moved, Self.none] {
+    for routes in [Self.unknown, Self.gone, Self.cut, Self.none] {
       #expect(machine.take(routes, activity: .idle, at: 9 * Self.second) == .wait)
       #expect(machine.condition == .unjudged)
     }
+    #expect(machine.take(Self.moved, activity: .idle, at: 9 * Self.second) == .wait)
+    #expect(machine.condition == .fine)
+    #expect(machine.take(Self.first, activity: .idle, at: 9 * Self.second) == .measure)
+    #expect(machine.condition == .doubtful)
   }
 
   @Test("waiting: kept for as long as it takes, and while nothing is known, too")
@@ -99,7 +120,8 @@ struct ConnectionStateMachineTests {
       #expect(machine.condition == .waiting)
     }
     // Too long only counts once a path is back.
-    #expect(machine.take(Self.gone, activity: .idle, at: 36_000 * Self.second) == .close(.dead))
+    _ = machine.take(Self.gone, activity: .idle, at: 36_000 * Self.second)
+    #expect(machine.measured(figures(), activity: .idle, at: 36_000 * Self.second) == .close(.dead))
   }
 
   @Test("doubtful: what is acknowledged once nothing is under way any more shows that it works")
@@ -237,7 +259,8 @@ struct ConnectionStateMachineTests {
     var policy = ConnectionPolicy()
     policy.closes = []
     var machine = fine(policy)
-    #expect(machine.take(Self.gone, activity: .idle, at: 0) == .wait)
+    #expect(machine.take(Self.gone, activity: .idle, at: 0) == .measure)
+    #expect(machine.measured(figures(), activity: .idle, at: 0) == .wait)
     #expect(machine.condition == .dead)
     // It goes on to be watched.
     _ = machine.take(Self.moved, activity: .idle, at: 1)

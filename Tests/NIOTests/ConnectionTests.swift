@@ -4,6 +4,9 @@
 #if os(Linux)
 import Dialtone
 import DialtoneNIO
+import Foundation
+import NIOCore
+import NIOPosix
 import NetworkLab
 import Synchronization
 import TestSupport
@@ -38,6 +41,29 @@ struct ConnectionTests {
     try await next.echo("a new connection works")
     #expect(registry.closed == [.dead: 2])
     #expect(idle.events.withLock { $0 }.contains("\(NetworkEvents.ViabilityUpdate(isViable: false))"))
+    try await lab.stop()
+  }
+
+  /// What the kernel has for it is in rx_queue: proc_net_tcp.rst of the kernel's documentation.
+  @Test("its address is gone, and what has come is not read yet: closed once it is", arguments: [false, true])
+  func whatHasComeIsRead(_ isBusy: Bool) async throws {
+    let lab = try await ConnectionLab()
+    let registry = lab.registry()
+    let end = try await lab.connect(registry) { $0.channelOption(.autoRead, value: false) }
+    end.set(isBusy ? .busy : .idle)
+    end.send(count: 1_000)
+    try await eventually("it has come") {
+      try lab.client.run { try String(contentsOfFile: "/proc/thread-self/net/tcp", encoding: .utf8) }
+        .contains(" 00000000:000003E8 ")
+    }
+    try lab.client.deleteAddress("10.0.0.1/24", "u0")
+    let start = ContinuousClock.now
+    try await eventually("its time is over") { ContinuousClock.now - start > ConnectionPolicy().grace + .seconds(1) }
+    #expect(end.isOpen && registry.counts == [.dead: 1])
+    let channel = try #require(end.channel.withLock { $0 })
+    try await channel.setOption(.autoRead, value: true).get()
+    try await eventually("it is closed") { !end.isOpen }
+    #expect(end.received.withLock { $0 } == 1_000 && end.lost?.condition == .dead)
     try await lab.stop()
   }
 

@@ -117,6 +117,42 @@ struct KindsOfConnectionTests {
     try await lab.stop()
   }
 
+  @Test("made while its path is lost for a moment: judged once the path is back")
+  func madeDuringAnOutage() async throws {
+    let lab = try await ConnectionLab()
+    let registry = lab.registry()
+    let end = try await lab.connect()
+    try await end.echo("an answer")
+    try lab.client.addRoute("\(ConnectionLab.address)/32", kind: .unreachable)
+    let channel = try #require(end.channel.withLock { $0 })
+    try await channel.followPath(in: registry).get()
+    try await eventually("it is not judged") { registry.counts == [.unjudged: 1] }
+    end.set(.idle)
+    try lab.client.deleteRoute("\(ConnectionLab.address)/32", kind: .unreachable)
+    try await eventually("it is fine") { registry.counts == [.fine: 1] }
+    try lab.client.deleteAddress("10.0.0.1/24", "u0")
+    try await eventually("it is closed") { !end.isOpen }
+    #expect(registry.closed == [.dead: 1])
+    try await lab.stop()
+  }
+
+  @Test("a rule for its own port lets it through, which its addresses do not tell: kept, since it answers")
+  func ruleForItsPort() async throws {
+    let lab = try await ConnectionLab()
+    let registry = lab.registry()
+    let end = try await lab.connect(registry)
+    try await end.echo("an answer")
+    end.set(.idle)
+    for change in [
+      "rule add ipproto tcp sport 1024-65000 lookup main pref 50", "rule add from 10.0.0.1 unreachable pref 100",
+      "route add \(ConnectionLab.address) via 10.0.1.2 src 10.0.1.1",
+    ] { #expect(try lab.client.ip(change).status == 0) }
+    try await eventually("it has been asked") { registry.counts == [.unjudged: 1] }
+    try await end.echo("the same connection goes on")
+    #expect(registry.closed.isEmpty)
+    try await lab.stop()
+  }
+
   /// Returns once a connection that is judged has been told that its address is gone.
   private func theOthersAreTold(_ lab: ConnectionLab, _ registry: ConnectionRegistry) async throws {
     try lab.client.addAddress("10.0.0.1/24", "u0")

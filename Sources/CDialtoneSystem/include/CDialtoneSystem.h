@@ -263,6 +263,12 @@ struct csystem_datagram {
 int csystem_receive(int socket, void *_Nonnull buffer, size_t size, struct csystem_datagram *_Nonnull datagrams,
                      unsigned int count);
 
+// SIOCINQ of tcp(7): how many bytes a connection has got that nobody has read yet; 0 if it does not say.
+static inline int csystem_unread_bytes(int socket) {
+  int count = 0;
+  return ioctl(socket, FIONREAD, &count) == 0 ? count : 0;
+}
+
 // ETHTOOL_GDRVINFO of ioctl(2), whose request has a pointer in a union (linux/ethtool.h, netdevice(7)). Asks, in the
 // namespace of `socket`, for the driver of an interface and the version of its firmware. Both are strings of at most 31
 // bytes. Returns 0, or -1 with errno.

@@ -20,12 +20,21 @@ import Testing
   .enabled(if: NetworkLab.isAvailable, "\(NetworkLab.unavailableReason ?? "")"), .timeLimit(.minutes(5)), .serialized)
 struct GRPCTests {
   /// A transport to the lab's server. It makes its sockets on the event loops of the lab.
-  private func transport(_ lab: ConnectionLab, _ gate: PathGate? = nil) throws -> PathFollowingTransport {
-    try PathFollowingTransport(
+  private func transport(
+    _ lab: ConnectionLab, _ gate: PathGate? = nil, failsAgain: Bool = false
+  ) throws -> PathFollowingTransport {
+    struct Refused: Error {}
+    let count = Mutex(0)
+    return try PathFollowingTransport(
       to: .host("\(ConnectionLab.address):9090"), gate: gate ?? PathGate(environment: lab.environment),
       environment: lab.environment
     ) { config in
-      try .http2NIOPosix(
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if failsAgain, number == 2 { throw Refused() }
+      return try .http2NIOPosix(
         target: .ipv4(address: ConnectionLab.address, port: 9090), transportSecurity: .plaintext, config: config,
         eventLoopGroup: lab.group)
     }
@@ -93,15 +102,17 @@ struct GRPCTests {
     try await lab.stop()
   }
 
-  @Test("an attempt is under way when its address goes: the call is answered on the other uplink, at once")
-  func anAttemptIsUnderWay() async throws {
+  @Test(
+    "an attempt is under way when its address goes: the call is answered on the other uplink, at once or once it can",
+    arguments: [false, true])
+  func anAttemptIsUnderWay(_ failsAgain: Bool) async throws {
     let lab = try await ConnectionLab()
     let serverGroup = try lab.server.run { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
     let server = EchoRPC.server(serverGroup)
     // The router of the first uplink drops what comes from there, which no route tells.
     try lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
     try lab.server.addRoute("10.0.0.1/32", via: "10.0.1.1", dev: "s1")
-    let transport = try transport(lab)
+    let transport = try transport(lab, failsAgain: failsAgain)
     try await withThrowingDiscardingTaskGroup { tasks in
       tasks.addTask(executorPreference: try LabExecutor(lab.server)) { try await server.serve() }
       _ = try await server.listeningAddress

@@ -40,7 +40,10 @@ struct HTTPClientTests {
     let client: HTTPClient
     var policy = HTTPPathPolicy()
 
-    init(second: Bool = true, _ version: HTTPClient.Configuration.HTTPVersion = .automatic) async throws {
+    init(
+      second: Bool = true, _ version: HTTPClient.Configuration.HTTPVersion = .automatic,
+      connect: TimeAmount = .seconds(10)
+    ) async throws {
       lab = try await ConnectionLab(second: second)
       server = try await HTTPLab(lab.server)
       registry = lab.registry()
@@ -49,7 +52,7 @@ struct HTTPClientTests {
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.certificateVerification = .none
       configuration.tlsConfiguration = tls
-      configuration.timeout.connect = .seconds(10)
+      configuration.timeout.connect = connect
       configuration.followPath(in: registry)
       client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
       keeper = Keeper(client)
@@ -270,17 +273,32 @@ struct HTTPClientTests {
     // The router of the first uplink drops what comes from there, which no route tells.
     try trial.lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
     try trial.lab.server.addRoute("10.0.0.1/32", via: "10.0.1.1", dev: "s1")
-    let sending = Task { try await trial.send(to: url) }
+    let sending = (1...4).map { _ in Task { try await trial.send(to: url) } }
+    // They share it.
     try await eventually("it connects") { try attempts(trial.lab.client).count == 1 }
     let start = ContinuousClock.now
     try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
-    #expect(try await sending.value == .ok)
+    for task in sending { #expect(try await task.value == .ok) }
     // The next ones do not wait for the old attempt either.
     #expect(try await trial.send(to: url) == .ok)
     #expect(try await trial.send(.POST, to: url) == .ok)
     // The client gives an attempt ten seconds.
     #expect(ContinuousClock.now - start < .seconds(8))
-    #expect(trial.server.requests.withLock { $0 } == ["GET /", "GET /", "POST /"])
+    #expect(trial.server.requests.withLock { $0 } == Array(repeating: "GET /", count: 5) + ["POST /"])
+    try await trial.stop()
+  }
+
+  @Test("requests leave by the other uplink, and are redirected to the other family: they are answered")
+  func aRedirectToTheOtherFamily() async throws {
+    let trial = try await Trial(connect: .seconds(3))
+    try trial.lab.server.addAddress("\(HTTPLab.address6)/64", "s1")
+    try trial.lab.client.addAddress("fd00:1::1/64", "u1")
+    try trial.lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
+    try trial.lab.server.addRoute("10.0.0.1/32", via: "10.0.1.1", dev: "s1")
+    let sending = Task { try await trial.send(to: Self.url + "redirect6") }
+    try await eventually("it connects") { try attempts(trial.lab.client).count == 1 }
+    try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
+    #expect(try await sending.value == .ok)
     try await trial.stop()
   }
 

@@ -53,6 +53,17 @@ struct ServicesTests {
     #expect(!work.hasRun.withLock { $0 } && gate.waiterCount == 0)
   }
 
+  @Test func aReporterOfNothingIsUpUntilItIsShutDown() async throws {
+    let work = Work()
+    let logger = Logger(label: "test") { _ in InMemoryLogHandler() }
+    let group = ServiceGroup(services: [work, ReachabilityReporter([], logger: logger)], logger: logger)
+    async let run: Void = group.run()
+    try await eventually("it runs") { work.hasRun.withLock { $0 } }
+    await group.triggerGracefulShutdown()
+    // As above.
+    try await run
+  }
+
   @Test func changesAreLoggedAndCounted() async throws {
     let metrics = TestMetrics()
     MetricsSystem.bootstrapInternal(metrics)

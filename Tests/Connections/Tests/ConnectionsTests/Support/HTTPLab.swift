@@ -21,6 +21,8 @@ final class HTTPLab: Sendable {
 
   /// Where `/redirect` leads.
   static let otherAddress = "192.0.2.81"
+  /// Where `/redirect6` leads.
+  static let address6 = "fd00:1::2"
 
   /// Whether the next request gets no answer, redirects aside.
   let holdsNext = Mutex(false)
@@ -59,7 +61,7 @@ final class HTTPLab: Sendable {
       ServerBootstrap(group: group)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelInitializer(initializer)
-        .bind(host: "0.0.0.0", port: port)
+        .bind(host: "::", port: port)
     }.get()
   }
 
@@ -93,8 +95,9 @@ final class HTTPLab: Sendable {
       case .end:
         guard let lab = box.lab.withLock({ $0 }) else { return }
         lab.requests.withLock { $0.append(line) }
-        if line.hasSuffix(" /redirect") {
-          let headers: HTTPHeaders = ["location": "http://\(HTTPLab.otherAddress):8080/", "content-length": "0"]
+        if line.contains(" /redirect") {
+          let host = line.hasSuffix("6") ? "[\(HTTPLab.address6)]" : HTTPLab.otherAddress
+          let headers: HTTPHeaders = ["location": "http://\(host):8080/", "content-length": "0"]
           let head = HTTPResponseHead(version: .http1_1, status: .found, headers: headers)
           context.write(wrapOutboundOut(.head(head)), promise: nil)
           return context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
