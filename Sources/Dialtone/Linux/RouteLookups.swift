@@ -45,8 +45,8 @@ final class RouteLookups {
     for prefix in change.prefixes where prefix.address.isIPv6 { confirmations.askAgain(prefix, at: deadline) }
   }
 
-  /// Takes in a router's advertisement: its routes may end at another time by now, be preferred otherwise (RFC 4191), or
-  /// be used again after their end, and no event tells of that.
+  /// Takes in a router's advertisement: its routes may end at another time by now, be preferred otherwise (RFC 4191),
+  /// or be used again after their end, and no event tells of that.
   func routerHasAdvertised(_ change: inout NetworkChange) { change.markRoute(GatewayWatch.touched) }
 
   /// Returns the prefixes whose routes have ended by `now`, are chosen anew because of a gateway, or were announced a
