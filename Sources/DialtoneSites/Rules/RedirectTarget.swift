@@ -72,10 +72,10 @@ package struct RedirectTarget: Equatable {
     let path: String
     switch reference.first {
     case nil: path = url.target
-    case "/": path = Self.withoutDotSegments(reference)
+    case "/": path = SiteURL.withoutDotSegments(reference)
     case "?": path = String(base) + reference
     case "#": path = url.target + reference
-    default: path = Self.withoutDotSegments(base[...(base.lastIndex(of: "/") ?? base.startIndex)] + reference)
+    default: path = SiteURL.withoutDotSegments(base[...(base.lastIndex(of: "/") ?? base.startIndex)] + reference)
     }
     self.init(location: origin + path, isOtherHost: false)
   }
@@ -130,24 +130,6 @@ package struct RedirectTarget: Equatable {
     }
     if text.utf8.last == UInt8(ascii: ".") { text.removeLast() }
     return text.hasPrefix("www.") ? String(text.dropFirst(4)) : text
-  }
-
-  /// RFC 3986, 5.2.4; what follows the path is left alone.
-  static func withoutDotSegments(_ reference: Substring) -> String {
-    let path = reference.prefix { $0 != "?" && $0 != "#" }
-    var segments: [Substring] = []
-    let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-    for (position, part) in parts.enumerated() {
-      let isLast = position == parts.count - 1
-      switch part {
-      case ".": if isLast { segments.append("") }
-      case "..":
-        if !segments.isEmpty { segments.removeLast() }
-        if isLast { segments.append("") }
-      default: segments.append(part)
-      }
-    }
-    return "/" + segments.joined(separator: "/") + reference[path.endIndex...]
   }
 
   /// The text as it may be shown: only printable ASCII stays, the rest is percent-encoded; it is cut if it is long.

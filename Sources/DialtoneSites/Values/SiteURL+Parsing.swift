@@ -37,7 +37,7 @@ extension SiteURL {
     }
     let (host, port) = try hostAndPort(of: authority, scheme)
     // As browsers and curl do before they ask.
-    let target = RedirectTarget.withoutDotSegments(target(rest[authority.endIndex...])[...])
+    let target = withoutDotSegments(target(rest[authority.endIndex...])[...])
     return SiteURL(
       text: text, scheme: scheme, host: host, isAbsolute: isAbsolute(host, authority), port: port ?? scheme.defaultPort,
       target: target)
@@ -128,6 +128,24 @@ extension SiteURL {
     let slash = sent.first == UInt8(ascii: "/") ? "" : "/"
     if sent.allSatisfy(isSendable) { return slash + String(decoding: sent, as: UTF8.self) }
     return slash + PercentEncoding.encoded(sent, except: isSendable)
+  }
+
+  /// RFC 3986, 5.2.4; what follows the path is left alone.
+  static func withoutDotSegments(_ reference: Substring) -> String {
+    let path = reference.prefix { $0 != "?" && $0 != "#" }
+    var segments: [Substring] = []
+    let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    for (position, part) in parts.enumerated() {
+      let isLast = position == parts.count - 1
+      switch part {
+      case ".": if isLast { segments.append("") }
+      case "..":
+        if !segments.isEmpty { segments.removeLast() }
+        if isLast { segments.append("") }
+      default: segments.append(part)
+      }
+    }
+    return "/" + segments.joined(separator: "/") + reference[path.endIndex...]
   }
 
   /// Printable ASCII except what RFC 3986 allows nowhere in a URL. A percent sign stays, no matter what follows it.
