@@ -212,6 +212,22 @@ struct KernelFindingsTests {
     #expect(KernelFindings.findings(evidence).map(\.result) == [.link(.loopbackDown)])
   }
 
+  /// ip-address(8): without its address, lo has no local route, and the default route takes what is for it.
+  @Test func aLoopbackAddressMayBeLost() {
+    let working = Self.working
+    var evidence = Evidence(
+      target: IPAddress(ipv4: 0x7F00_0001), state: working.state, links: working.links, link: working.link,
+      addresses: working.addresses, route: working.route)
+    func results() -> [KernelFinding.Result] { KernelFindings.findings(evidence).map(\.result) }
+    #expect(results() == [.link(.loopback), .address(.missing)])
+    evidence.state = Reachability(status: .undetermined)
+    #expect(results()[1] == .address(.notNeeded))
+    evidence.state = Reachability(status: .reachable, flags: [.reachable, .isLocalAddress])
+    #expect(results()[1] == .address(.notNeeded))
+    evidence.isLoopbackUp = false
+    #expect(results() == [.link(.loopbackDown)])
+  }
+
   /// An object of next hops stands for one that is not told, or for several.
   @Test func anObjectOfDeadHopsIsDead() {
     let evidence = Self.unreachable(.noCarrier) {

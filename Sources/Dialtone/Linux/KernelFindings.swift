@@ -24,13 +24,13 @@ package struct KernelFindings: Sendable {
 
   private var target: IPAddress { evidence.target }
   private var isLocal: Bool {
-    target.isLoopback || evidence.state.flags.contains(.isLocalAddress) || evidence.route?.type == .local
+    evidence.state.flags.contains(.isLocalAddress) || evidence.route?.type == .local
   }
 
   // MARK: Link
 
   private var link: KernelFinding.Link {
-    if isLocal { return evidence.isLoopbackUp ? .loopback : .loopbackDown }
+    if isLocal || target.isLoopback { return evidence.isLoopbackUp ? .loopback : .loopbackDown }
     if evidence.state.reason == .denied { return .denied }
     if let asked = evidence.askedInterface, evidence.link == nil {
       if asked == "lo" { return evidence.isLoopbackUp ? .loopback : .loopbackDown }
@@ -51,6 +51,8 @@ package struct KernelFindings: Sendable {
 
   private var address: KernelFinding.Address {
     if isLocal || target.isLinkLocal { return .notNeeded }
+    // Packets go elsewhere: lo has lost it.
+    if target.isLoopback { return evidence.state.status == .undetermined ? .notNeeded : .missing }
     let here = evidence.link.map { link in evidence.addresses.filter { $0.link == link.index } } ?? evidence.addresses
     // An address of another link serves as well. If the link has one, it is the route's source that is missing.
     let usable = evidence.addresses.filter(\.isUsable)

@@ -81,7 +81,7 @@ struct ConnectionProbe {
     var finding = ConnectionFinding(family, connector.results(family) { witness.linkName($0) })
     finding.isAnyPort = inquiry.subject.port == nil
     finding.isHurried = connector.isHurried
-    finding.isOwn = way.target.isLoopback || way.state.flags.contains(.isLocalAddress)
+    finding.isOwn = way.state.flags.contains(.isLocalAddress)
     if finding.isOwn, let failed = finding.attempts.first(where: { !$0.isAccepted }),
       let listeners = LocalListeners.listeners(port: failed.port)
     {

@@ -25,9 +25,9 @@ struct NameInquiry {
       return evidence
     }
     evidence.rotates = configuration.rotates
+    // What programs get of the file behind servers, the system's resolver tells.
     let known = configuration.hostsAddresses(of: name).filter { families.contains($0.family) }
-    let inHosts = NameFinding(name: name, source: .hosts, addresses: known)
-    if !known.isEmpty, configuration.asksHostsFirst { return inHosts }
+    if !known.isEmpty, configuration.asksHostsFirst { return NameFinding(name: name, source: .hosts, addresses: known) }
     var before: [NameFinding.Server] = []
     for candidate in configuration.candidates(for: name) {
       evidence.tried.append(candidate)
@@ -45,7 +45,7 @@ struct NameInquiry {
       if !servers.contains(where: \.isAlive) { break }
       if before.isEmpty { before = servers }
     }
-    return known.isEmpty ? evidence : inHosts
+    return evidence
   }
 
   /// Asks again, twice, or once if there are several servers, if replies contradict each other or what programs get.

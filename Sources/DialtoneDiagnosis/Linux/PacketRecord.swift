@@ -127,10 +127,9 @@ struct PacketRecord: Sendable {
   /// numbers, as network address translation on this machine makes of it, unless that leads to this machine itself.
   func sight(of flow: Flow) -> Sight {
     if let trace = traces[flow] {
-      var sight = trace.sight
-      // Back to this machine itself, although it is for another one.
-      if sight.leavingBy == [Self.loopback], !flow.endpoints.areOwn { sight.hasLeft = false }
-      return sight
+      // Back to this machine itself, although it is for another one, whose answer cannot be there.
+      let isMeant = trace.sight.leavingBy != [Self.loopback] || flow.endpoints.areOwn
+      return isMeant ? trace.sight : Sight(hasLeft: false)
     }
     let hasLeftOtherwise = traces.contains {
       Self.isTranslated(flow, $0.key) && $0.value.sight.leavingBy != [Self.loopback]

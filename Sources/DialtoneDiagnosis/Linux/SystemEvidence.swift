@@ -190,8 +190,9 @@ struct SystemQuestion {
   private var standIns: [IPAddress] { ReachabilityTarget.internet.explainedAddresses(.init()) }
 
   private func ways(_ witness: KernelWitness) -> [Finding] {
-    let others = RootServers.addresses.values.flatMap { $0.suffix(2) }.compactMap { IPAddress($0) }
-    let addresses = inquiry.addresses.isEmpty ? standIns + others : inquiry.addresses
+    // All root servers are in the upper half of IPv4, and in two parts of IPv6.
+    let others = RootServers.addresses.values.flatMap { $0.suffix(2) } + ["64.0.0.1", "2600::1"]
+    let addresses = inquiry.addresses.isEmpty ? standIns + others.compactMap { IPAddress($0) } : inquiry.addresses
     return inquiry.families.flatMap { family -> [Finding] in
       let ways = addresses.lazy.filter { $0.family == family }.prefix(ConnectionProbe.addressLimit).map { address in
         KernelFindings.findings(witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first)))
@@ -200,7 +201,9 @@ struct SystemQuestion {
       // Programs try the next address if there is no way to the first. That one address of the Internet is refused, or
       // another has a route of its own, says nothing of the Internet.
       let isOne = inquiry.addresses.isEmpty && !ways.dropFirst().allSatisfy(isOpen)
-      return ((isOne ? nil : ways.first(where: isOpen)) ?? ways.first ?? []).compactMap { finding in
+      // That a large part of it is refused does.
+      let part = ways.first { isOne && !isOpen($0) && (1..<8).contains($0.last?.evidence?.route?.prefixLength ?? 0) }
+      return (part ?? (isOne ? nil : ways.first(where: isOpen)) ?? ways.first ?? []).compactMap { finding in
         // Whether the neighbour is there is asked for.
         if case .neighbour = finding.result { nil } else { .kernel(finding) }
       }

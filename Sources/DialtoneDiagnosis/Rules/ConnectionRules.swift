@@ -65,10 +65,6 @@ enum ConnectionRules {
   }
 
   private static func judge(_ finding: ConnectionFinding, _ attempt: Attempt) -> Judgement {
-    // What waits for the neighbour's answer has not left yet.
-    if attempt.sight?.hasLeft == false, attempt.outcome == .reset || attempt.outcome == .silent && !finding.isHurried {
-      return (.neverLeaves, .fault, .localFirewall)
-    }
     switch attempt.outcome {
     case .accepted(let milliseconds): return (.accepted(milliseconds: milliseconds), .ok, nil)
     case .reset:
@@ -129,9 +125,11 @@ enum ConnectionRules {
   }
 
   private static func judgeSilence(_ finding: ConnectionFinding, _ attempt: Attempt) -> Judgement {
+    // Where it cannot be seen, datagrams tell. What waits for the neighbour's answer has not left yet.
+    let hasLeft = attempt.sight?.hasLeft ?? !finding.isDatagramForbidden
+    if !hasLeft, !finding.isHurried || finding.isDatagramForbidden { return (.neverLeaves, .fault, .localFirewall) }
     if let other = attempt.sight?.otherWay { return (.otherWay(interface: other), .fault, .localFirewall) }
     if attempt.sight?.hasReturned == true { return (.answersDropped, .fault, .localFirewall) }
-    if finding.isDatagramForbidden, attempt.sight?.hasLeft != true { return (.neverLeaves, .fault, .localFirewall) }
     if finding.isNeighbourFailed { return neighbourSilent(finding, attempt) }
     if finding.isHurried { return (.hurried, .skipped, nil) }
     // Where nothing listens the kernel refuses.

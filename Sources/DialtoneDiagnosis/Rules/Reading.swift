@@ -97,6 +97,12 @@ struct Reading: Hashable, Sendable {
       hasAnswerFromBeyond || routers.contains(true) || !connected.union(answeredBeyond).isDisjoint(with: [family])
     }
 
+    /// Whether a neighbour may have no way back. It answers ARP all the same, and not IPv6's questions (RFC 4861).
+    func excuses(_ finding: KernelFinding) -> Bool {
+      let family = finding.target.family
+      return foreignSources.contains(family) && (family == .ipv6 || finding.evidence?.wasNeighbourThere == true)
+    }
+
     /// The routers that this machine's routes lead to.
     private(set) var gateways: Set<IPAddress> = []
     /// The families whose packets come from an address of another interface or network than the router's.
@@ -126,9 +132,7 @@ struct Reading: Hashable, Sendable {
       case .tunnel(let found): tunnel = found.interface
       case .kernel(let kernel):
         switch kernel.result {
-        case .neighbour(.silent)
-        where foreignSources.contains(kernel.target.family) && kernel.evidence?.wasNeighbourThere == true:
-          routers.append(true)
+        case .neighbour(.silent) where excuses(kernel): silentBeyond.insert(kernel.target.family)
         case .neighbour(.silent), .neighbour(.stopped), .neighbour(.asked): routers.append(false)
         case .neighbour(.answers), .neighbour(.answered): routers.append(true)
         default: break
@@ -214,10 +218,8 @@ struct Reading: Hashable, Sendable {
 
   private static func judgeSilence(_ finding: KernelFinding, _ isGateway: Bool, _ context: Context) -> Judgement {
     let family = finding.target.family
-    // It may have no way back to such an address, and answers ARP all the same.
-    let isExcused = context.foreignSources.contains(family) && finding.evidence?.wasNeighbourThere == true
     let isHeard = context.answeredBeyond.contains(family) && !context.areConnectionsSilent
-    if !isExcused, !isHeard { return (.fault, isGateway ? .gatewaySilent : .hostAbsent) }
+    if !context.excuses(finding), !isHeard { return (.fault, isGateway ? .gatewaySilent : .hostAbsent) }
     // Of several routers, the others may have led to who was heard. IPv6 passes over a router that does not answer.
     let isShared = family == .ipv4 && finding.evidence?.route.map { $0.hops.count > 1 } ?? false
     // Else an entry can fail while answers pass: a firewall of this machine that drops ARP, or an old entry.

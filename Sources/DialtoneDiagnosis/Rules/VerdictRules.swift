@@ -35,7 +35,7 @@ enum Conclusion: Hashable, Sendable {
     case beyondUnknown(wasAsked: Bool)
     /// Something is odd, and no cause follows from it.
     case doubt(Reading)
-    /// Nothing is wrong on the way, and what was asked for was not tried.
+    /// What was asked for was not tried, and nothing says why.
     case untried
   }
 }

@@ -199,15 +199,11 @@ extension NameFinding {
         guard family != one else { return false }
         // Programs get none of a family that this machine has no address of (AI_ADDRCONFIG).
         if addresses.families.contains(family) { return lacksInSystem && system?.families.contains(family) == false }
-        return servers.contains { $0.reply(family) != nil }
-          && servers.contains { !$0.replies.isEmpty && !$0.isOutOfReach && $0.reply(family)?.isUseless ?? true }
+        // Programs believe the first server that says anything of use.
+        let believed = servers.first { !$0.replies.allSatisfy(\.isUseless) }
+        return servers.contains { $0.reply(family) != nil } && believed?.reply(family)?.isUseless ?? true
       }
   }
-}
-
-extension NameFinding.Server {
-  /// Whether this machine has no way to it, so that programs ask another one.
-  var isOutOfReach: Bool { replies.contains { if case .noWay = $0 { true } else { false } } }
 }
 
 extension NameFinding.Reply {

@@ -161,6 +161,7 @@ enum Advice {
     guard let evidence, let link = evidence.likeliestLink else { return nil }
     if let bridge = link.bridge { return "Move the address to the bridge: ip address add ADDRESS dev \(shell(bridge))" }
     let (name, isIPv6) = (shell(link.name), evidence.target.family == .ipv6)
+    if evidence.target.isLoopback { return "ip address add \(isIPv6 ? "::1/128" : "127.0.0.1/8") dev lo" }
     // IPv6 needs as much (RFC 8200, 5).
     if isIPv6, link.mtu ?? 1_280 < 1_280 { return "Raise the MTU: ip link set dev \(name) mtu 1280" }
     return switch link.manager {

@@ -11,7 +11,7 @@ extension Words {
     let target = meant ?? "\(finding.target)"
     let evidence = finding.evidence
     let family = Self.name(finding.target.family)
-    let on = evidence?.link.map { " on \($0.name)" } ?? ""
+    let on = (finding.target.isLoopback ? "lo" : evidence?.link?.name).map { " on \($0)" } ?? ""
     let rule = evidence?.rule.map { ": \($0.text)" } ?? ""
     switch finding.result {
     case .link(let link): return text(link, finding.target, evidence)

@@ -135,7 +135,7 @@ extension Words {
       } ?? "Nothing wrong was found up to \(router). What lies beyond it is unknown: "
         + (wasAsked ? "the root servers do not answer, and a filter may be why." : "nobody there was asked.")
     case .doubt(let reading): Self.capitalised(text(reading)) + "."
-    case .untried: "Nothing wrong was found on the way to \(target), and whether it answers is not known."
+    case .untried: "Whether \(target) answers is not known."
     }
   }
 

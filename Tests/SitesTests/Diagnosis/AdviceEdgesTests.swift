@@ -88,7 +88,7 @@ struct AdviceEdgesTests {
       (.dhcpcd, "dhcpcd -n eth0"), (.ifupdown, "ifdown eth0 && ifup eth0"),
       (nil, "Start a DHCP client on eth0, or: ip address add ADDRESS/24 dev eth0"),
     ] as [(LinkManager?, String)])
-  func anAddressIsAskedForAsTheManagerDoes(manager: LinkManager?, words: String) {
+  func anAddressIsAskedForAsTheManagerDoes(manager: LinkManager?, words: String) throws {
     let link = KernelEvidence.LinkFacts(name: "eth0", manager: manager)
     #expect(Self.advice(.kernel(KernelFinding(.address(.missing), Self.evidence(link)))) == words)
     let six = Self.advice(.kernel(KernelFinding(.address(.missing), Self.evidence(link, Self.target6))))
@@ -96,6 +96,12 @@ struct AdviceEdgesTests {
       // `ip address add` is refused where IPv6 is switched off. RFC 4291, 2.5.4: networks of IPv6 have 64 bits.
       #expect(six?.hasPrefix("See whether IPv6 is on: sysctl net.ipv6.conf.eth0.disable_ipv6;") == true)
       #expect(six?.hasSuffix("ip address add ADDRESS/64 dev eth0") == true)
+      // RFC 1122, 3.2.1.3; RFC 4291, 2.5.3: which interface has it, whatever link packets leave by.
+      for (address, own) in [("127.0.0.1", "127.0.0.1/8"), ("::1", "::1/128")] {
+        let lost = KernelFinding(.address(.missing), Self.evidence(link, try #require(IPAddress(address))))
+        #expect(Self.advice(.kernel(lost)) == "ip address add \(own) dev lo")
+        #expect(Words.text(lost).hasSuffix("address on lo"))
+      }
     } else {
       #expect(six == words)
     }

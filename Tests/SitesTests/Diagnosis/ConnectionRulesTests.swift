@@ -78,6 +78,10 @@ struct ConnectionRulesTests {
     Row("whether something listens is not known", .refused, own(loopback, nil)),
     Row("a service listens at another address", .refused, own(target, [loopback])),
     Row("a service listens at IPv6's addresses", .refused, own(loopback, [any6])),
+    // ip-route(8), type local: what is for an address of others comes back at once.
+    Row(
+      "nothing listens on an address that a route makes this machine's", .refused,
+      own(target, []) { $0.attempts[0].sight = Sight(hasLeft: false, hasReturned: false) }),
     Row("a service listens there", .localFirewall, own(target, [target])),
     Row("a service listens everywhere", .localFirewall, own(target, [any])),
     // TCP itself says that by a reset (RFC 9293, 3.10.7.1).

@@ -88,12 +88,13 @@ extension DiagnosisSocketTests {
 
   // MARK: Ways
 
-  /// A way to this machine, or to somebody else.
+  /// A way to this machine, as the kernel's route has it, or to somebody else.
   static func evidence(
     _ target: IPAddress = NearestCauseTests.target, _ link: KernelEvidence.LinkFacts? = nil, route: RouteType? = nil
   ) -> KernelEvidence {
-    KernelEvidence(
-      target: target, state: Reachability(.reachable), link: link,
+    let flags: ReachabilityFlags = target.isLoopback ? [.reachable, .isLocalAddress] : .reachable
+    return KernelEvidence(
+      target: target, state: Reachability(status: .reachable, flags: flags), link: link,
       route: route.map { KernelEvidence.RouteFacts(type: $0) })
   }
 

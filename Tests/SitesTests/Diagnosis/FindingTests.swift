@@ -128,6 +128,15 @@ struct FindingTests {
     let missing = NameFinding.Reply.noWay(KernelFinding(.address(.missing), target: Self.six))
     let second = NameFinding.Server(Self.six, ipv4: missing, ipv6: missing)
     #expect(!Self.name(Self.known, none) { $0.servers.append(second) }.isPartial(beside: .ipv4))
+    // Programs believe the first server that answers (resolver(3)), and the rest of another one is not waited for.
+    let sixAlone = Self.name(none, .answer(.success, [Self.six]))
+    let late = NameFinding.Server(Self.server, ipv6: .answer(.success, [Self.six]))
+    let dead = NameFinding.Server(Self.server, ipv4: .silent, ipv6: .silent)
+    for servers in [sixAlone.servers + [late], [dead] + sixAlone.servers, [late] + sixAlone.servers] {
+      var finding = sixAlone
+      finding.servers = servers
+      #expect(finding.isPartial(beside: .ipv6) == (servers.first == late), "\(servers)")
+    }
     // A machine without IPv4 asks for no IPv4 address (AI_ADDRCONFIG, getaddrinfo(3)): that is no other family.
     #expect(!Self.name(Self.known, none) { $0.system = .failed }.isPartial(beside: .ipv4))
     #expect(Self.name(Self.known, .silent).isPartial(beside: .ipv4))

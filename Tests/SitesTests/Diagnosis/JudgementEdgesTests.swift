@@ -69,7 +69,7 @@ struct JudgementEdgesTests {
   @Test func whatWasSeenDecides() {
     let held = ConnectionFinding.Sight(hasLeft: false, hasReturned: false)
     let never = ConnectionFinding.Attempt(Self.target, port: 443, .reset, sight: held)
-    #expect(Self.read(.reset, held).meaning == .connection(.neverLeaves, never))
+    #expect(Self.read(.reset, held).meaning == .connection(.forbidden, never))
     #expect(Self.read(.reset, held).charge == Charge(.localFirewall, nil))
     // What waits for a neighbour's answer has not left yet.
     let hurried = ConnectionFinding.Attempt(Self.target, port: 443, .silent, sight: held)

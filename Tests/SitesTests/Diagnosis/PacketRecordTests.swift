@@ -118,6 +118,11 @@ struct PacketRecordTests {
     // ip-route(8), type local: what is for others comes back by the loopback interface, as all that is for this machine
     // does.
     #expect(hasLeft(Self.ends, by: 1) == false && hasLeft(Self.ends) == true)
+    // So its answer is this machine's.
+    let here = Self.record(
+      (Self.segment(Self.ends, isSYN: true), Place(interface: 1, isOutgoing: true)),
+      (Self.segment(Self.ends.reversed, acknowledgement: 1), Place(interface: 1, isOutgoing: false)))
+    #expect(here.sight(of: Self.stream) == PacketRecord.Sight(hasLeft: false))
     var own = Self.ends
     own.destination = own.source
     let flow = PacketRecord.Flow(endpoints: own, isStream: true)

@@ -214,6 +214,13 @@ struct RuleEdgesTests {
       #expect(Self.context(foreign).foreignSources == [.ipv4])
     }
     #expect(Self.context(NearestCauseTests.kernel(.source(.address(Self.server)))).foreignSources == [])
+    // IPv6's question for a neighbour comes from the packet's source (RFC 4861, 7.2.2), so that silence tells less.
+    let six = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 1))
+    let question = Finding.kernel(KernelFinding(.neighbour(silent), target: six))
+    let source = Finding.kernel(KernelFinding(.source(.otherNetwork(six, gateway: six)), target: six))
+    #expect(Self.context(question).isRouterSilent && !Self.context(source, question).isRouterSilent)
+    let readings = Reading.readings([source, question])
+    #expect(readings.map(\.outcome) == [.fault, .doubtful] && readings[0].charge == Charge(.noAddress, nil))
   }
 
   /// RFC 9110, 15.3: 2xx. What the network answers in the site's place is no page of it.

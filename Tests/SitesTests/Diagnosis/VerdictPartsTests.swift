@@ -101,8 +101,7 @@ struct VerdictPartsTests {
 
   private static let unknownBeyond =
     "Nothing wrong was found up to your router 192.0.2.1. What lies beyond it is unknown: "
-  private static let untried =
-    "Nothing wrong was found on the way to site.example, and whether it answers is not known."
+  private static let untried = "Whether site.example answers is not known."
 
   private static let sentences: [(String, DiagnosisGoal, [Finding])] = [
     ("Nothing was found out.", .host, []), (untried, .host, [link, answers]),
