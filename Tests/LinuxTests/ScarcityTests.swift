@@ -184,6 +184,8 @@ struct ScarcityTests {
       try #require(unsafe pipe(&ends) == 0)
       let (reader, writer) = (ends[0], ends[1])
       let begin = UTCTimestamp.now.durationSince1970.nanosecondsClamped
+      // A thread that is in a handler at fork(2) holds the handler's lock in the child for good.
+      try await eventually("the engine rests") { ProcessCensus.areAsleep(threadsNamed: "dialtone") }
       let child = try lab.run {
         let child = ctestsupport_fork()
         if child != 0 { return child }
