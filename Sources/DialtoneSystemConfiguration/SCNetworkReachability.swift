@@ -204,7 +204,10 @@ public final class SCNetworkReachability {
       tell(Signature(flags: [], interface: nil, isDenied: false), number)
       return true
     }
-    let monitor = ReachabilityMonitor(target, environment: environment)
+    // The first flags of a name are those of its lookup's result.
+    var configuration = ReachabilityConfiguration()
+    configuration.waitsForNames = true
+    let monitor = ReachabilityMonitor(target, configuration: configuration, environment: environment)
     let reference = Reference(self)
     let observation = monitor.observe { state in
       reference.object.tell(reference.object.signature(state, of: target), number)

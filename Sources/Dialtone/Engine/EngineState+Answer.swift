@@ -38,6 +38,7 @@ extension EngineState {
       if !isToAsk(round, &isTurnDue) { break }
       ask(record.nodes + record.pathNodes)
       askForTranslation(of: record)
+      askAboutNameServers(of: record)
     }
     var state = record.needsTranslation && record.name == nil ? nil : record.decide()
     if state == nil || state?.isIdentical(to: .unknown) ?? false {
@@ -72,6 +73,13 @@ extension EngineState {
     record.translatedNodes = NAT64Prefix.prefixes(in: record.name?.addresses ?? [])
       .map { QueryNode(record.query($0.embed(address.unmapped))) }
     ask(record.pathNodes + record.translatedNodes)
+  }
+
+  private func askAboutNameServers(of record: TargetRecord) {
+    if !record.needsNameServers { return }
+    let nodes = record.serverQueries(source.nameServers ?? []).map(QueryNode.init)
+    ask(nodes)
+    record.serverNodes = nodes
   }
 
   /// Asks at once. The nodes belong to the caller alone.

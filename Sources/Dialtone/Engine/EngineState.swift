@@ -124,6 +124,7 @@ struct EngineState {
         change = NetworkChange()
         if isHeldBack { break }
       }
+      settleFurtherQueries(now: now)
       if !queries.isStale, !paths.isDueWithTargets { break }
       announce(&outcome)
       for node in queries.ask(source) {
@@ -134,10 +135,12 @@ struct EngineState {
         }
       }
       if paths.isDueWithTargets { paths.ask(source, &queries, now: now) }
-      settleTranslations(now: now)
       rounds += 1
     } while rounds < Self.roundLimit
-    if rounds == Self.roundLimit { outcome.isUnfinished = true }
+    if rounds == Self.roundLimit {
+      settleFurtherQueries(now: now)
+      outcome.isUnfinished = true
+    }
     if !isHeldBack { pollsInDoubt = 0 }
     if isHeldBack {
       if isPolled { pollsInDoubt += 1 }
@@ -222,6 +225,11 @@ struct EngineState {
     if change.touchesNames { names.markAllStale() }
     let arePathsTouched = queries.mark(change)
     paths.mark(change, isTouched: arePathsTouched)
+    if !change.touchesNames, !change.touchesNameServers { return }
+    for record in targets where record.needsNameServers {
+      detachServers(from: record)
+      touch(record)
+    }
   }
 
   /// Tells the source what is asked about. If it announces everything until then, a program's first state does not wait
@@ -260,6 +268,7 @@ struct EngineState {
 
   private mutating func remove(_ record: TargetRecord) {
     queries.detach(record.nodes + record.pathNodes + record.translatedNodes, from: record)
+    detachServers(from: record)
     detachName(from: record)
     // A timer may be left that would ask whether it has settled.
     if record.publication?.isSettling ?? false { forgetTimer() }
@@ -317,11 +326,21 @@ struct EngineState {
     }
   }
 
-  /// Asks for the network's NAT64 prefix if an IPv4 address has come to need it, and forgets it when it is not needed
-  /// any more.
-  private mutating func settleTranslations(now: Int64) {
-    for record in staleTargets {
-      guard record.isTranslatable, record.isWatched, record.needsTranslation != (record.name != nil) else { continue }
+  private mutating func detachServers(from record: TargetRecord) {
+    queries.detach(record.serverNodes ?? [], from: record)
+    record.serverNodes = nil
+  }
+
+  /// Asks for the network's NAT64 prefix if an IPv4 address has come to need it, and about name servers if a host has.
+  /// Forgets both when they are not needed any more.
+  private mutating func settleFurtherQueries(now: Int64) {
+    for record in staleTargets where record.isWatched {
+      if record.needsNameServers, record.serverNodes == nil, let servers = source.nameServers {
+        record.serverNodes = queries.attach(record.serverQueries(servers), to: record)
+      } else if !record.needsNameServers {
+        detachServers(from: record)
+      }
+      guard record.isTranslatable, record.needsTranslation != (record.name != nil) else { continue }
       if record.needsTranslation {
         attachName(NAT64Prefix.discoveryName, to: record, now: now)
       } else {

@@ -29,6 +29,9 @@ package protocol NetworkSource: AnyObject {
   /// Returns all ways by which packets can leave now, as far as the configuration allows them.
   func path(_ configuration: PathConfiguration) -> PathAnswer
 
+  /// The name servers that the system's resolver asks; `nil` while they are not known. A change will be announced then.
+  var nameServers: [IPAddress]? { get }
+
   /// Tells the source what the queries will be about, before they are asked. It need not announce other changes.
   func watch(_ interest: NetworkInterest)
 
@@ -43,6 +46,8 @@ extension NetworkSource {
   package var nextPoll: Int64? { nil }
 
   package func poll(into change: inout NetworkChange) {}
+
+  package var nameServers: [IPAddress]? { [] }
 
   package func watch(_ interest: NetworkInterest) {}
 

@@ -70,18 +70,36 @@ extension TargetRecord {
     // None of the family asked for.
     case .addresses: return Reachability(status: .unreachable, reason: .nameNotResolved)
     case .noAddress: return Reachability(status: .unreachable, reason: .nameNotResolved)
-    case .failed, .overdue: return decideUnresolved(.nameNotResolved)
+    case .failed: return decideUnresolved(.nameNotResolved)
+    case .overdue:
+      guard let state = decideUnresolved(.nameNotResolved) else { return nil }
+      return configuration.waitsForNames && !state.isDetermined ? nil : state
     case .exhausted(let shortage): return decideUnresolved(shortage)
     case .pending: return nil
     }
   }
 
-  /// Returns the state of a host that could not be looked up. Without a path, no lookup could have helped.
+  /// Returns the state of a host that could not be looked up. Without a path to the Internet or a name server, no
+  /// lookup could have helped.
   private func decideUnresolved(_ reason: Reachability.Reason) -> Reachability? {
     guard var state = Self.best(pathNodes) else { return nil }
-    if state.status == .reachable { return Reachability(status: .undetermined, reason: reason) }
+    if needsNameServers {
+      guard let servers = serverNodes, !servers.contains(where: { $0.answer == nil }) else { return nil }
+      if Self.best(servers)?.status == .reachable { return Reachability(status: .undetermined, reason: reason) }
+    } else if state.status == .reachable {
+      return Reachability(status: .undetermined, reason: reason)
+    }
     state.destination = nil
     return state
+  }
+
+  /// Whether the state depends on the paths to the name servers: the host is not found, and there is no path to the
+  /// Internet.
+  var needsNameServers: Bool {
+    guard case .host = target.storage, let name, nodes.isEmpty, let internet = Self.best(pathNodes) else {
+      return false
+    }
+    return name.outcome.isFailure && internet.status == .unreachable
   }
 
   // MARK: NAT64

@@ -27,6 +27,9 @@ final class TargetRecord {
   var name: TargetName?
   /// For an IPv4 address: the queries for it behind the network's NAT64.
   var translatedNodes: [QueryNode] = []
+  /// For a host that is not found without a path to the Internet: the queries for the name servers; `nil` while they
+  /// are not asked.
+  var serverNodes: [QueryNode]?
 
   init(_ question: TargetQuestion) {
     self.question = question
@@ -94,6 +97,14 @@ final class TargetRecord {
     case .address where isTranslatable:
       internetQueries.filter { $0.address?.family == .ipv6 }
     case .internet, .localNetwork, .address, .pair: []
+    }
+  }
+
+  /// The queries for these name servers, which the system's resolver asks by UDP first (RFC 7766, 5), and not as the
+  /// configuration says. It is not known which servers one on this machine asks.
+  func serverQueries(_ servers: [IPAddress]) -> [RouteQuery] {
+    servers.filter { !$0.isLoopback }.map {
+      RouteQuery(.address($0), interface: configuration.interface.map { LinkName($0) }, transport: .udp, port: 53)
     }
   }
 

@@ -9,7 +9,7 @@ extension LinuxNetwork {
       return PathAnswer(.denied(for: schedule.denial))
     }
     // A change is announced once they are read.
-    guard let servers = nameConfiguration.servers else { return .pending }
+    guard let servers = nameServers else { return .pending }
     let assembly = NetworkPathAssembly(decision, configuration)
     var links = assembly.candidates
     let before = queryCount

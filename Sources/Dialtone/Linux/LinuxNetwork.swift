@@ -208,6 +208,8 @@ final class LinuxNetwork: NetworkSource {
   /// Has `poll` called in some seconds, or before.
   func pollAgain() { schedule.poll(from: time.now()) }
 
+  var nameServers: [IPAddress]? { nameConfiguration.servers }
+
   func watch(_ interest: NetworkInterest) {
     announced = interest.destinations?.map(\.bits)
     events?.announceRoutes(to: announced)

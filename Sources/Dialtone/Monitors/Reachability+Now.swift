@@ -48,6 +48,8 @@ extension Reachability {
     of target: ReachabilityTarget, configuration: ReachabilityConfiguration = .init(), timeout: Duration,
     environment: ReachabilityEnvironment = .system
   ) throws(ReachabilityError) -> Reachability {
+    var configuration = configuration
+    configuration.waitsForNames = true
     let monitor = ReachabilityMonitor(target, configuration: configuration, environment: environment)
     return try monitor.updates.feed.block(timeout: timeout, goal: "\(target) was not known")
   }

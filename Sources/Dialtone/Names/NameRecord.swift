@@ -15,6 +15,14 @@ enum NameOutcome: Equatable {
   case failed
   /// The same, since the process or the system has run out of something.
   case exhausted(Reachability.Reason)
+
+  /// Whether the lookup has failed, or takes long, and may succeed later.
+  var isFailure: Bool {
+    switch self {
+    case .overdue, .failed, .exhausted: true
+    case .pending, .addresses, .noAddress: false
+    }
+  }
 }
 
 /// What is known of a name, when it is looked up again, and its users, of which this type knows nothing.

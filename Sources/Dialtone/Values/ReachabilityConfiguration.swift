@@ -49,6 +49,9 @@ public struct ReachabilityConfiguration: Hashable, Sendable {
   /// see `Reachability.freeInterface`.
   package var comparesSources = false
 
+  /// Whether nothing is told of a host while its first lookup takes long; otherwise, that it is not known.
+  package var waitsForNames = false
+
   /// What it says of the interface, behind a target in an error; empty if any counts.
   var words: String { interface.map { " over \($0)" } ?? "" }
 }

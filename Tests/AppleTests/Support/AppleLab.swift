@@ -20,17 +20,22 @@ final class AppleLab: Sendable {
 
   /// What names come to.
   final class Names: Sendable {
-    private let results = Lock<[String: NameLookupResult]>([:])
+    private let results = Lock<[String: (result: NameLookupResult, latch: Latch?)]>([:])
     private let count = Atomic(0)
 
     /// How many lookups there were.
     var lookups: Int { count.load(ordering: .acquiring) }
 
-    func set(_ result: NameLookupResult, for name: String) { results.withLock { $0[name] = result } }
+    /// Lookups wait for the latch.
+    func set(_ result: NameLookupResult, for name: String, after latch: Latch? = nil) {
+      results.withLock { $0[name] = (result, latch) }
+    }
 
     func lookUp(_ name: String) -> NameLookupResult {
       count.add(1, ordering: .acquiringAndReleasing)
-      return results.withLock { $0[name] } ?? .noAddress
+      guard let (result, latch) = results.withLock({ $0[name] }) else { return .noAddress }
+      latch?.wait()
+      return result
     }
   }
 

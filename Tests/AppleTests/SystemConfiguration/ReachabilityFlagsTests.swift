@@ -145,6 +145,22 @@ struct ReachabilityFlagsTests {
     withExtendedLifetime(resolver) {}
   }
 
+  @Test("the first flags of a scheduled name come with its lookup's result, however long that takes")
+  func tellsNothingOfALookupThatTakesLong() async throws {
+    let lab = try AppleLab.b()
+    let latch = Latch()
+    lab.names.set(.addresses([try address("203.0.113.9")]), for: "slow.example", after: latch)
+    let reachability = try lab.within {
+      try Scheduled(SCNetworkReachabilityCreateWithName(nil, "slow.example"), on: queue)
+    }
+    // A monitor is told of it after a second.
+    let monitor = ReachabilityMonitor(try .host("slow.example"), environment: lab.environment)
+    try await eventually("it takes long") { monitor.current.reason == .nameNotResolved }
+    latch.open()
+    try await reachability.log.wait("the name has an address") { $0 == .reachable }
+    #expect(reachability.log.count == 1)
+  }
+
   @Test("a text that no host can have has no address", arguments: ["https://www.example.com/", "a b", "h:80"])
   func takesAnyText(text: String) async throws {
     let lab = try AppleLab.b()

@@ -150,6 +150,28 @@ struct EngineTargetTests {
     #expect(cell.current.isUndetermined(.nameNotResolved))
   }
 
+  /// A name server on the link may find a host that is on the link, too.
+  @Test func aHostIsNotUnreachableIfANameServerCanBeAsked() throws {
+    for root in roots { source.answers[root] = .lost(.noRoute) }
+    source.nameServers = nil
+    let cell = lab.watch(try host)
+    lab.turn(lab.lookups.answer(.failed))
+    #expect(!cell.current.isKnown)
+    // The first is this machine's: nobody knows which ones it asks.
+    source.nameServers = [ip("127.0.0.53"), first]
+    source.events = [{ $0.touchesNameServers = true }]
+    lab.turn()
+    #expect(cell.current.isUndetermined(.nameNotResolved))
+    lab.change(first, .lost(.noCarrier))
+    #expect(cell.current.isUnreachable(.noRoute))
+    source.nameServers = [second]
+    source.events = [{ $0.touchesNames = true }]
+    lab.turn()
+    #expect(cell.current.isUndetermined(.nameNotResolved) && asked() == (roots + [second]).sorted { $0.bits < $1.bits })
+    lab.change(roots[0], Reachability(status: .reachable))
+    #expect(cell.current.isUndetermined(.nameNotResolved) && asked() == roots)
+  }
+
   @Test func aNameThatTakesASecondIsToldOf() throws {
     let cell = lab.watch(try host)
     lab.pass(TurnLab.second - 1)

@@ -50,6 +50,10 @@ struct BlockingLookupTests {
     lab.hang("slow.example")
     async let state = Self.lookUp(.host("slow.example"), lab.environment)
     try await eventually("the name is looked up") { lab.running("slow.example") == 1 }
+    // Monitors tell that it takes long.
+    let monitor = try lab.monitor("slow.example")
+    lab.advance(by: .seconds(2))
+    try await eventually("it takes long") { monitor.current.isUndetermined(.nameNotResolved) }
     lab.answer("slow.example", .addresses([ip("192.0.2.65")]))
     #expect(try await state.isVia("wlan0"))
   }

@@ -26,6 +26,7 @@ final class TurnSource: NetworkSource {
   var onAnswer: () -> Void = {}
   var onPath: () -> Void = {}
   var nextPoll: Int64?
+  var nameServers: [IPAddress]? = []
 
   var announcesAllAtFirst = false
 
