@@ -43,7 +43,7 @@ struct HTTPClientTests {
 
     init(
       second: Bool = true, _ version: HTTPClient.Configuration.HTTPVersion = .automatic,
-      connect: TimeAmount = .seconds(10)
+      connect: TimeAmount = .seconds(10), _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) async throws {
       lab = try await ConnectionLab(second: second)
       executor = try LabExecutor(lab.client)
@@ -55,7 +55,9 @@ struct HTTPClientTests {
       tls.certificateVerification = .none
       configuration.tlsConfiguration = tls
       configuration.timeout.connect = connect
-      configuration.followPath(in: registry)
+      change(&configuration)
+      // Twice is as good as once.
+      for _ in 0..<2 { configuration.followPath(in: registry) }
       client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
       keeper = Keeper(client)
       policy.gate = PathGate(environment: lab.environment)
@@ -63,10 +65,12 @@ struct HTTPClientTests {
     }
 
     func send(
-      _ method: HTTPMethod = .GET, to url: String = HTTPClientTests.url, within seconds: Int64 = 30
+      _ method: HTTPMethod = .GET, to url: String = HTTPClientTests.url, body: HTTPClientRequest.Body? = nil,
+      within seconds: Int64 = 30
     ) async throws -> HTTPResponseStatus {
       var request = HTTPClientRequest(url: url)
       request.method = method
+      request.body = body
       let response = try await inLab {
         try await client.execute(request, deadline: .now() + .seconds(seconds), path: policy)
       }
@@ -214,15 +218,8 @@ struct HTTPClientTests {
   func bodies(_ canBeReadAgain: Bool) async throws {
     var trial = try await Trial()
     trial.policy.bodyCanBeReadAgain = canBeReadAgain
-    var request = HTTPClientRequest(url: Self.url)
-    request.method = .PUT
-    request.body = .bytes(Array("a body".utf8))
     trial.server.holdsNext.withLock { $0 = true }
-    let sending = Task { [trial, request] in
-      try await trial.inLab {
-        try await trial.client.execute(request, deadline: .now() + .seconds(30), path: trial.policy).status
-      }
-    }
+    let sending = Task { [trial] in try await trial.send(.PUT, body: .bytes(Array("a body".utf8))) }
     try await eventually("it has arrived") { trial.server.requests.withLock { $0.count } == 1 }
     try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
     if canBeReadAgain {
@@ -383,29 +380,17 @@ struct HTTPClientTests {
 
   @Test("initialisers that were set before still run")
   func initialisersCompose() async throws {
-    let lab = try await ConnectionLab()
-    let server = try await HTTPLab(lab.server)
     let seen = Mutex(0)
-    var configuration = HTTPClient.Configuration()
-    configuration.http1_1ConnectionDebugInitializer = { channel in
-      seen.withLock { $0 += 1 }
-      return channel.eventLoop.makeSucceededVoidFuture()
+    let trial = try await Trial { configuration in
+      configuration.http1_1ConnectionDebugInitializer = { channel in
+        seen.withLock { $0 += 1 }
+        return channel.eventLoop.makeSucceededVoidFuture()
+      }
     }
-    let registry = lab.registry()
-    // Twice is as good as once.
-    for _ in 0..<2 { configuration.followPath(in: registry) }
-    let client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
-    let keeper = Keeper(client)
-    defer { withExtendedLifetime(keeper) {} }
-    let response = try await withTaskExecutorPreference(LabExecutor(lab.client)) {
-      try await client.execute(HTTPClientRequest(url: Self.url), timeout: .seconds(30))
-    }
-    _ = try await response.body.collect(upTo: 100)
-    #expect(seen.withLock { $0 } == 1 && registry.counts == [.fine: 1])
-    try await client.shutdown()
-    try await eventually("nothing is left") { registry.counts.isEmpty }
-    try await server.stop()
-    try await lab.stop()
+    #expect(try await trial.send() == .ok)
+    #expect(seen.withLock { $0 } == 1 && trial.registry.counts == [.fine: 1])
+    try await trial.stop()
+    try await eventually("nothing is left") { trial.registry.counts.isEmpty }
   }
 }
 #endif
