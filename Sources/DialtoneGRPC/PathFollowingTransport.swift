@@ -64,8 +64,8 @@ public final class PathFollowingTransport: ClientTransport {
   ///   - gate: Where calls wait.
   ///   - environment: Where the knowledge comes from; the system, except in tests.
   ///   - make: Makes the wrapped transport with the configuration it is given.
-  /// - Throws: What `make` throws now. If it throws later, the former transport stays, and it is called again; calls that
-  ///   fail meanwhile for lack of a connection have what it threw as their cause.
+  /// - Throws: What `make` throws now. If it throws later, the former transport stays, and it is called again. Calls
+  ///   that fail for lack of a connection meanwhile have its error as their cause.
   public init(
     to target: ReachabilityTarget, config: HTTP2ClientTransport.Posix.Config = .defaults,
     policy: ConnectionPolicy = .init(), gate: PathGate = .shared, environment: ReachabilityEnvironment = .system,
