@@ -36,6 +36,8 @@ public final class PathFollowingTransport: ClientTransport {
     var transport: HTTP2ClientTransport.Posix
     var generation = 0
     var isShutDown = false
+    /// Why the transport that is to take this one's place could not be made.
+    var refusal: (any Error)?
     /// What waits at the gate.
     var waits: [Int: Task<Void, any Error>] = [:]
     var nextWait = 0
@@ -62,7 +64,8 @@ public final class PathFollowingTransport: ClientTransport {
   ///   - gate: Where calls wait.
   ///   - environment: Where the knowledge comes from; the system, except in tests.
   ///   - make: Makes the wrapped transport with the configuration it is given.
-  /// - Throws: What `make` throws now. If it throws later, the former transport stays, and it is called again.
+  /// - Throws: What `make` throws now. If it throws later, the former transport stays, and it is called again. Calls
+  ///   that fail for lack of a connection meanwhile have its error as their cause.
   public init(
     to target: ReachabilityTarget, config: HTTP2ClientTransport.Posix.Config = .defaults,
     policy: ConnectionPolicy = .init(), gate: PathGate = .shared, environment: ReachabilityEnvironment = .system,
@@ -145,9 +148,11 @@ public final class PathFollowingTransport: ClientTransport {
           break
         } catch {
           // The former one goes on by itself meanwhile.
+          self.state.withLock { $0.refusal = error }
           try await Task.sleep(for: Self.makingPause)
         }
       }
+      self.state.withLock { $0.refusal = nil }
     }
   }
 
@@ -234,13 +239,16 @@ public final class PathFollowingTransport: ClientTransport {
         }
       } catch {
         // A transport that made way for another one refuses calls that have not begun.
-        let (isReplaced, isShutDown) = state.withLock { ($0.generation != generation, $0.isShutDown) }
-        guard !hasBegun, !isShutDown, !Task.isCancelled else { throw error }
-        if isReplaced { continue }
+        let now = state.withLock { $0 }
+        guard !hasBegun, !now.isShutDown, !Task.isCancelled else { throw error }
+        if now.generation != generation { continue }
+        let isUnavailable = (error as? RPCError)?.code == .unavailable
+        if isUnavailable, let refusal = now.refusal {
+          throw RPCError(code: .unavailable, message: "no transport can be made: \(refusal)", cause: refusal)
+        }
         // gRPC is told a moment later that its connection was closed, and until then has nothing but that one. It says
         // to nobody when it has been told: hence the pauses.
-        guard (error as? RPCError)?.code == .unavailable, !registry.closed.isEmpty, registry.counts.isEmpty,
-          stale < Self.staleLimit
+        guard isUnavailable, !registry.closed.isEmpty, registry.counts.isEmpty, stale < Self.staleLimit
         else { throw error }
         stale += 1
         try await Task.sleep(for: Self.stalePause)

@@ -220,7 +220,8 @@ struct ConnectionStateMachine {
       }
     }
     if now < end { return .lookAgain(next) }
-    return progress?.hasUnread == true ? .lookAgain(now + 50_000_000) : close(.dead)
+    // What its own channel reads is told at once. What the connection of a stream reads is not.
+    return progress?.hasUnread == true ? .lookAgain(now + max(now - since, 50_000_000)) : close(.dead)
   }
 
   private mutating func judgeDoubtful(

@@ -96,6 +96,12 @@ public final class PathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
+  /// Looks at a dead connection again: it is closed once what has come is read.
+  public func channelReadComplete(context: ChannelHandlerContext) {
+    context.fireChannelReadComplete()
+    if told == .dead { routesChanged() }
+  }
+
   /// Tells the other handlers if the address cannot be reached now; the attempt goes on.
   public func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
     if let remote = IPAddress(address), let routing = routing() {

@@ -62,8 +62,10 @@ struct ConnectionTests {
     #expect(end.isOpen && registry.counts == [.dead: 1])
     let channel = try #require(end.channel.withLock { $0 })
     try await channel.setOption(.autoRead, value: true).get()
-    try await eventually("it is closed") { !end.isOpen }
-    #expect(end.received.withLock { $0 } == 1_000 && end.lost?.condition == .dead)
+    try await eventually("it is read") { end.received.withLock { $0 } == 1_000 }
+    // In the same turn of its event loop.
+    try await channel.eventLoop.submit {}.get()
+    #expect(!end.isOpen && end.lost?.condition == .dead)
     try await lab.stop()
   }
 

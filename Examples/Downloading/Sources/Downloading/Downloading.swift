@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AsyncHTTPClient
-import Dialtone
 import DialtoneHTTPClient
 import DialtoneNIO
 import Foundation
@@ -16,36 +15,39 @@ struct Downloading {
   /// The server answers with another status.
   struct Refused: Error { let status: UInt }
 
-  private static let policy = HTTPPathPolicy()
+  let client: HTTPClient
+  let policy: HTTPPathPolicy
 
   static func main() async throws {
     guard CommandLine.arguments.count == 3 else {
       print("usage: Downloading URL FILE")
       exit(64)
     }
-    // The one line: connections whose path is gone are closed. What came so far is kept here, so nothing is lost.
+    // Connections whose path is gone are closed at once. What came so far is kept here, so nothing is lost.
     var connections = ConnectionPolicy()
     connections.grace = .zero
+    var policy = HTTPPathPolicy()
+    policy.registry = ConnectionRegistry(policy: connections) { print("connection:", $0.condition) }
     var configuration = HTTPClient.Configuration()
-    configuration.followPath(in: ConnectionRegistry(policy: connections) { print("connection:", $0.condition) })
-    let client = HTTPClient(configuration: configuration)
+    configuration.followPath(in: policy.registry)
+    let downloading = Downloading(client: HTTPClient(configuration: configuration), policy: policy)
     do {
-      try await download(CommandLine.arguments[1], to: CommandLine.arguments[2], client)
-      try await client.shutdown()
+      try await downloading.download(CommandLine.arguments[1], to: CommandLine.arguments[2])
+      try await downloading.client.shutdown()
     } catch {
-      try await client.shutdown()
+      try await downloading.client.shutdown()
       throw error
     }
   }
 
-  private static func download(_ url: String, to path: String, _ client: HTTPClient) async throws {
+  private func download(_ url: String, to path: String) async throws {
     try Data().write(to: URL(fileURLWithPath: path))
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     var received = 0
     while true {
       let before = received
       do {
-        if try await receive(url, from: &received, into: file, client) { break }
+        if try await receive(url, from: &received, into: file) { break }
       } catch  where received > before {
         print("goes on after \(received) bytes: \(error)")
       }
@@ -55,9 +57,7 @@ struct Downloading {
   }
 
   /// Receives what is left. It waits for a path first, as long as a minute. Returns whether the file is complete.
-  private static func receive(
-    _ url: String, from received: inout Int, into file: FileHandle, _ client: HTTPClient
-  ) async throws -> Bool {
+  private func receive(_ url: String, from received: inout Int, into file: FileHandle) async throws -> Bool {
     var request = HTTPClientRequest(url: url)
     if received > 0 { request.headers.add(name: "range", value: "bytes=\(received)-") }
     let response = try await client.execute(request, deadline: .now() + .minutes(1), path: policy)

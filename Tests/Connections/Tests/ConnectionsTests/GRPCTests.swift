@@ -5,6 +5,7 @@
 import Dialtone
 import DialtoneGRPC
 import DialtoneNIO
+import DialtoneTesting
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import Foundation
@@ -134,6 +135,39 @@ struct GRPCTests {
     }
     try await serverGroup.shutdownGracefully()
     try await lab.stop()
+  }
+
+  @Test("no other transport can be made after a change: calls that fail say why")
+  func callsTellOfAFailure() async throws {
+    struct Refused: Error {}
+    let network = ScriptedNetwork()
+    network.set(.wired)
+    let count = Mutex(0)
+    let transport = try PathFollowingTransport(
+      to: .host("192.0.2.1:1"), gate: PathGate(environment: network.environment), environment: network.environment
+    ) { config in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number > 1 { throw Refused() }
+      // Nobody listens there.
+      return try .http2NIOPosix(
+        target: .ipv4(address: "127.0.0.1", port: 1), transportSecurity: .plaintext, config: config)
+    }
+    let client = GRPCClient(transport: transport)
+    let running = Task { try await client.runConnections() }
+    let error = await #expect(throws: RPCError.self) { try await call(client, timeout: .seconds(30)) }
+    #expect(error?.code == .unavailable && !(error?.cause is Refused))
+    var isWired = true
+    try await eventually("a call has it as its cause") {
+      isWired.toggle()
+      network.set(isWired ? .wired : .wifi)
+      let error = await #expect(throws: RPCError.self) { try await call(client, timeout: .seconds(30)) }
+      return error?.code == .unavailable && error?.cause is Refused
+    }
+    client.beginGracefulShutdown()
+    try await running.value
   }
 
   /// A call that is counted and never answered.

@@ -34,6 +34,7 @@ struct HTTPClientTests {
 
   private struct Trial {
     private let keeper: Keeper
+    private let executor: LabExecutor
     let lab: ConnectionLab
     let server: HTTPLab
     let registry: ConnectionRegistry
@@ -42,9 +43,10 @@ struct HTTPClientTests {
 
     init(
       second: Bool = true, _ version: HTTPClient.Configuration.HTTPVersion = .automatic,
-      connect: TimeAmount = .seconds(10)
+      connect: TimeAmount = .seconds(10), _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
     ) async throws {
       lab = try await ConnectionLab(second: second)
+      executor = try LabExecutor(lab.client)
       server = try await HTTPLab(lab.server)
       registry = lab.registry()
       var configuration = HTTPClient.Configuration()
@@ -53,7 +55,9 @@ struct HTTPClientTests {
       tls.certificateVerification = .none
       configuration.tlsConfiguration = tls
       configuration.timeout.connect = connect
-      configuration.followPath(in: registry)
+      change(&configuration)
+      // Twice is as good as once.
+      for _ in 0..<2 { configuration.followPath(in: registry) }
       client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
       keeper = Keeper(client)
       policy.gate = PathGate(environment: lab.environment)
@@ -61,13 +65,22 @@ struct HTTPClientTests {
     }
 
     func send(
-      _ method: HTTPMethod = .GET, to url: String = HTTPClientTests.url, within seconds: Int64 = 30
+      _ method: HTTPMethod = .GET, to url: String = HTTPClientTests.url, body: HTTPClientRequest.Body? = nil,
+      within seconds: Int64 = 30
     ) async throws -> HTTPResponseStatus {
       var request = HTTPClientRequest(url: url)
       request.method = method
-      let response = try await client.execute(request, deadline: .now() + .seconds(seconds), path: policy)
+      request.body = body
+      let response = try await inLab {
+        try await client.execute(request, deadline: .now() + .seconds(seconds), path: policy)
+      }
       _ = try await response.body.collect(upTo: 100)
       return response.status
+    }
+
+    /// AsyncHTTPClient makes the socket for an address on the thread that asks for it, unless TLS is needed.
+    func inLab<Value>(_ body: () async throws -> Value) async throws -> Value {
+      try await withTaskExecutorPreference(executor, operation: body)
     }
 
     func stop() async throws {
@@ -85,7 +98,8 @@ struct HTTPClientTests {
     defer { withExtendedLifetime(keeper) {} }
     let request = HTTPClientRequest(url: Self.url)
     for client in [trial.client, plain] {
-      _ = try await client.execute(request, timeout: .seconds(30)).body.collect(upTo: 100)
+      let response = try await trial.inLab { try await client.execute(request, timeout: .seconds(30)) }
+      _ = try await response.body.collect(upTo: 100)
     }
     try await eventually("it is idle and fine") { trial.registry.counts == [.fine: 1] }
     try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
@@ -93,9 +107,10 @@ struct HTTPClientTests {
     // It is counted in the turn of the event loop in which the client learns of it.
     for loop in trial.lab.group.makeIterator() { try await loop.submit {}.get() }
     // Nothing but the one line in the configuration.
-    #expect(try await trial.client.execute(request, timeout: .seconds(30)).status == .ok)
+    let response = try await trial.inLab { try await trial.client.execute(request, timeout: .seconds(30)) }
+    #expect(response.status == .ok)
     await #expect(throws: HTTPClientError.deadlineExceeded) {
-      try await plain.execute(request, timeout: .seconds(3))
+      try await trial.inLab { try await plain.execute(request, timeout: .seconds(3)) }
     }
     try await plain.shutdown()
     try await trial.stop()
@@ -203,13 +218,8 @@ struct HTTPClientTests {
   func bodies(_ canBeReadAgain: Bool) async throws {
     var trial = try await Trial()
     trial.policy.bodyCanBeReadAgain = canBeReadAgain
-    var request = HTTPClientRequest(url: Self.url)
-    request.method = .PUT
-    request.body = .bytes(Array("a body".utf8))
     trial.server.holdsNext.withLock { $0 = true }
-    let sending = Task { [trial, request] in
-      try await trial.client.execute(request, deadline: .now() + .seconds(30), path: trial.policy).status
-    }
+    let sending = Task { [trial] in try await trial.send(.PUT, body: .bytes(Array("a body".utf8))) }
     try await eventually("it has arrived") { trial.server.requests.withLock { $0.count } == 1 }
     try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
     if canBeReadAgain {
@@ -302,6 +312,33 @@ struct HTTPClientTests {
     try await trial.stop()
   }
 
+  @Test(
+    "a connection cannot be made: POST is sent again, unless it was sent before a redirect", arguments: [false, true])
+  func nothingWasSent(_ isRedirected: Bool) async throws {
+    let trial = try await Trial(connect: .seconds(2))
+    // Only a router drops what has no way without a word.
+    try trial.lab.server.sysctl("ipv4/ip_forward", 1)
+    try trial.lab.server.addRoute("\(HTTPLab.otherAddress)/32", kind: .blackhole)
+    let url = isRedirected ? Self.url + "redirect" : "http://\(HTTPLab.otherAddress):8080/"
+    let sending = Task { try await trial.send(.POST, to: url) }
+    try await eventually("it connects") { try attempts(trial.lab.client).count == 1 }
+    let first = try attempts(trial.lab.client).keys
+    try trial.lab.client.addRoute("default", via: "10.0.1.2", dev: "u1", metric: 10)
+    if isRedirected {
+      await #expect(throws: HTTPClientError.connectTimeout) { try await sending.value }
+      #expect(trial.server.requests.withLock { $0 } == ["POST /redirect"])
+    } else {
+      try await eventually("the next attempt begins") {
+        try !attempts(trial.lab.client).keys.allSatisfy(first.contains)
+      }
+      try trial.lab.server.deleteRoute("\(HTTPLab.otherAddress)/32", kind: .blackhole)
+      try trial.lab.server.addAddress("\(HTTPLab.otherAddress)/32", "lo")
+      #expect(try await sending.value == .ok)
+      #expect(trial.server.requests.withLock { $0 } == ["POST /"])
+    }
+    try await trial.stop()
+  }
+
   @Test("an attempt is under way when the path goes and comes back: the next one begins at once")
   func anAttemptHasSeenAnOutage() async throws {
     let trial = try await Trial(second: false)
@@ -343,26 +380,17 @@ struct HTTPClientTests {
 
   @Test("initialisers that were set before still run")
   func initialisersCompose() async throws {
-    let lab = try await ConnectionLab()
-    let server = try await HTTPLab(lab.server)
     let seen = Mutex(0)
-    var configuration = HTTPClient.Configuration()
-    configuration.http1_1ConnectionDebugInitializer = { channel in
-      seen.withLock { $0 += 1 }
-      return channel.eventLoop.makeSucceededVoidFuture()
+    let trial = try await Trial { configuration in
+      configuration.http1_1ConnectionDebugInitializer = { channel in
+        seen.withLock { $0 += 1 }
+        return channel.eventLoop.makeSucceededVoidFuture()
+      }
     }
-    let registry = lab.registry()
-    // Twice is as good as once.
-    for _ in 0..<2 { configuration.followPath(in: registry) }
-    let client = HTTPClient(eventLoopGroup: lab.group, configuration: configuration)
-    let keeper = Keeper(client)
-    defer { withExtendedLifetime(keeper) {} }
-    _ = try await client.execute(HTTPClientRequest(url: Self.url), timeout: .seconds(30)).body.collect(upTo: 100)
-    #expect(seen.withLock { $0 } == 1 && registry.counts == [.fine: 1])
-    try await client.shutdown()
-    try await eventually("nothing is left") { registry.counts.isEmpty }
-    try await server.stop()
-    try await lab.stop()
+    #expect(try await trial.send() == .ok)
+    #expect(seen.withLock { $0 } == 1 && trial.registry.counts == [.fine: 1])
+    try await trial.stop()
+    try await eventually("nothing is left") { trial.registry.counts.isEmpty }
   }
 }
 #endif

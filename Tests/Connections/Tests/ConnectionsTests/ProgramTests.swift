@@ -13,6 +13,11 @@ import Testing
 struct ProgramTests {
   private static let url = "http://\(ConnectionLab.address):8080/"
 
+  private func size(_ file: URL) throws -> Int {
+    guard FileManager.default.fileExists(atPath: file.path) else { return 0 }
+    return try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+  }
+
   @Test("URLSession: a request whose path goes is repeated on the other one, POST is not", arguments: ["GET", "POST"])
   func aRequestIsUnderWay(_ method: String) async throws {
     let lab = try await ConnectionLab()
@@ -46,6 +51,34 @@ struct ProgramTests {
   }
 
   @Test(
+    "the example's attempt to connect is under way when its address goes: it leaves by the other uplink at once",
+    .enabled(if: NginxLab.path != nil, "nginx is not installed"))
+  func aDownloadBeginsElsewhere() async throws {
+    let lab = try await ConnectionLab()
+    let nginx = try await NginxLab(lab.server)
+    defer { withExtendedLifetime(nginx) {} }
+    // The router of the first uplink drops what comes from there, which no route tells.
+    try lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
+    try lab.server.addRoute("10.0.0.1/32", via: "10.0.1.1", dev: "s1")
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("dialtone-download-\(UUID())")
+    let program = try Program.start("Downloading", ["http://\(ConnectionLab.address)/", file.path], in: lab.client)
+    // Port 80 is 0050, and SYN_SENT is 02.
+    try await eventually("it connects") {
+      try lab.client.run { try String(contentsOfFile: "/proc/thread-self/net/tcp", encoding: .utf8) }
+        .contains(":0050 02 ")
+    }
+    let start = ContinuousClock.now
+    try lab.client.deleteAddress("10.0.0.1/24", "u0")
+    // "ok"
+    try await eventually("it is there") { try size(file) == 2 }
+    // The client gives an attempt ten seconds, and the end of the program waits for it.
+    #expect(ContinuousClock.now - start < .seconds(8))
+    #expect(try await program.output.text(within: .seconds(60)).hasSuffix("2 bytes\n"))
+    try FileManager.default.removeItem(at: file)
+    try await lab.stop()
+  }
+
+  @Test(
     "the example's download goes on where it was when the uplink changes, twice",
     .enabled(if: NginxLab.path != nil, "nginx is not installed"))
   func aDownloadGoesOn() async throws {
@@ -55,19 +88,15 @@ struct ProgramTests {
     defer { withExtendedLifetime(nginx) {} }
     let program = try Program.start(
       "Downloading", ["http://\(ConnectionLab.address)/file", file.path], in: lab.client)
-    func size() throws -> Int {
-      guard FileManager.default.fileExists(atPath: file.path) else { return 0 }
-      return try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
-    }
-    try await eventually("it has begun") { try size() > 1 << 20 }
+    try await eventually("it has begun") { try size(file) > 1 << 20 }
     try lab.client.deleteAddress("10.0.0.1/24", "u0")
-    let before = try size()
-    try await eventually("it goes on") { try size() > before + 1 << 20 }
+    let before = try size(file)
+    try await eventually("it goes on") { try size(file) > before + 1 << 20 }
     try lab.client.addAddress("10.0.0.1/24", "u0")
     try lab.client.addRoute("default", via: "10.0.0.2", dev: "u0", metric: 100)
     try lab.client.deleteAddress("10.0.1.1/24", "u1")
     let output = try await program.output.text(within: .seconds(60))
-    #expect(try size() == NginxLab.fileSize)
+    #expect(try size(file) == NginxLab.fileSize)
     #expect(output.hasSuffix("\(NginxLab.fileSize) bytes\n"), "\(output)")
     // It did go on, and did not begin again.
     #expect(output.components(separatedBy: "goes on after ").count == 3, "\(output)")
