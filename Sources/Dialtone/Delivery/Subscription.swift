@@ -72,6 +72,8 @@ package final class Subscription<State: Sendable>: Sendable {
       defer { progress = Progress(last: progress.last, isCancelled: true) }
       return progress
     }
+    // Otherwise a wait that has timed out would be searched for among all others.
+    if former.isCancelled { return }
     former.waiter?(false)
     cell.remove(self)
     place?.cancel()
