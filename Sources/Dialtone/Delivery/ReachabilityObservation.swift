@@ -22,7 +22,7 @@ public final class ReachabilityObservation: Sendable {
   package var hasEnded: Bool { lease.hasEnded }
 
   /// What a registration keeps alive, until it ends.
-  package final class Lease: Sendable {
+  final class Lease: Sendable {
     private struct Held {
       let monitor: any AnyObject & Sendable
       var end: (@Sendable () -> Void)?
@@ -32,7 +32,7 @@ public final class ReachabilityObservation: Sendable {
 
     init(_ monitor: any AnyObject & Sendable) { held = Lock(Held(monitor: monitor)) }
 
-    package var hasEnded: Bool { held.withLock { $0 == nil } }
+    var hasEnded: Bool { held.withLock { $0 == nil } }
 
     var monitor: (any AnyObject & Sendable)? { held.withLock { $0?.monitor } }
 
@@ -45,16 +45,13 @@ public final class ReachabilityObservation: Sendable {
       if hasEnded { end() }
     }
 
-    /// Ends it. Returns whether it had not ended before.
-    @discardableResult
-    package func end() -> Bool {
+    func end() {
       let held = held.withLock { held in
         defer { held = nil }
         return held
       }
       // The monitor is released here, outside the lock.
       held?.end?()
-      return held != nil
     }
   }
 }

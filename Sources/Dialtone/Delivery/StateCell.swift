@@ -40,7 +40,7 @@ package final class StateCell<State: Sendable>: Sendable {
     var epoch = Epoch()
     /// Grows with each stored state, and with each epoch.
     var revision: UInt64 = 0
-    var receivers: [Subscription<State>] = []
+    var receivers = ObjectBag<Subscription<State>>()
   }
 
   private let newest: any StateStore<State>
@@ -86,16 +86,9 @@ package final class StateCell<State: Sendable>: Sendable {
 
   // MARK: Receivers
 
-  package func add(_ receiver: Subscription<State>) { registry.withLock { $0.receivers.append(receiver) } }
+  package func add(_ receiver: Subscription<State>) { registry.withLock { $0.receivers.insert(receiver) } }
 
-  package func remove(_ receiver: Subscription<State>) {
-    let removed = registry.withLock { registry -> Subscription<State>? in
-      guard let position = registry.receivers.firstIndex(where: { $0 === receiver }) else { return nil }
-      return registry.receivers.remove(at: position)
-    }
-    // This may be the last reference: what it holds is released outside the lock.
-    withExtendedLifetime(removed) {}
-  }
+  package func remove(_ receiver: Subscription<State>) { registry.withLock { $0.receivers.remove(receiver) } }
 }
 
 extension StateCell where State: DeterminableState {
@@ -118,7 +111,7 @@ extension StateCell where State: DeterminableState {
 
   /// Has every receiver look for a newer state. What a thread of the engine has to run goes to the queue.
   package func wakeReceivers(_ queue: DeliveryQueue) {
-    for receiver in registry.withLock({ $0.receivers }) { receiver.wake(queue) }
+    for receiver in registry.withLock({ $0.receivers.objects }) { receiver.wake(queue) }
   }
 }
 

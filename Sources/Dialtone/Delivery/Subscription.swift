@@ -6,50 +6,33 @@ internal import Dispatch
 /// One receiver of one monitor's states: a closure, a task or a thread.
 ///
 /// Invariants:
-/// - Two states given in a row are never equal. Each is the newest when it is given.
+/// - Two states given in a row are never equal. Each is the newest when it is given: it is read where the receiver
+///   runs, after the hop to its queue or actor.
 /// - They are given one at a time, in the order of change.
 /// - None is given after `cancel()` has returned, except one that a thread was already about to give.
 /// - The lock is never held while a handler runs or a continuation is resumed.
 package final class Subscription<State: Sendable>: Sendable {
   package typealias Handler = @Sendable (Snapshot<State>) -> Void
-  /// Resumes a task or a thread. A closure: the layout of a continuation is known at run time only, and so would be
-  /// that of all that has one. Finding it out took a seventh of a program's first state.
-  private typealias Waiter = @Sendable (Snapshot<State>?) -> Void
+  /// Has a block run where the handler belongs, such as on a queue or an actor.
+  package typealias Scheduler = @Sendable (_ block: @escaping @Sendable () -> Void) -> Void
+  /// Resumes a task or a thread, and says whether it goes on. A closure: the layout of a continuation is known at run
+  /// time only, and so would be that of all that has one. Finding it out took a seventh of a program's first state.
+  private typealias Waiter = @Sendable (_ goesOn: Bool) -> Void
 
-  /// How the receiver gets states.
-  private enum Kind {
-    /// By a closure that a thread of the engine runs.
-    case handler
-    /// By a closure that a dispatch queue runs.
-    case queue
-    /// By asking for each, as a task or, for the first one, as a thread that blocks.
-    case task
-    /// No more.
-    case cancelled
-  }
-
-  /// What a task that asks for the next state gets.
-  private enum Next {
-    case state(Snapshot<State>)
-    /// It has to wait.
-    case pending
-    case ended
-  }
-
-  /// Parts instead of an enumeration with payloads: of a generic type, such a payload is copied with all that it may
-  /// be.
   private struct Progress {
-    var kind: Kind
-    /// The closure of a handler or queue; released when it is cancelled.
+    /// The closure; released when it is cancelled. A receiver without one asks for each state, as a task or, for the
+    /// first one, as a thread that blocks.
     var handler: Handler?
-    var dispatchQueue: DispatchQueue?
+    /// What runs the closure, if no thread of the engine does.
+    var schedule: Scheduler?
     /// What resumes a waiting task or thread.
     var waiter: Waiter?
     var last: Snapshot<State>?
-    /// For a handler: it waits for its turn. For a queue: it has a block of this subscription.
+    /// Whether the closure waits for its turn.
     var isScheduled = false
     /// Whether it was woken since the state was read that the handler is about to get.
     var isWokenAgain = false
+    var isCancelled = false
   }
 
   private let cell: StateCell<State>
@@ -69,28 +52,29 @@ package final class Subscription<State: Sendable>: Sendable {
 
   /// A closure that a thread of the engine runs.
   convenience init(_ cell: StateCell<State>, _ options: ReceiverOptions, handler: @escaping Handler) {
-    self.init(cell, options, DeliveryPlace(), Progress(kind: .handler, handler: handler))
+    self.init(cell, options, DeliveryPlace(), Progress(handler: handler))
   }
 
-  /// A closure that `queue` runs, one call at a time even if the queue is concurrent.
+  /// A closure that `schedule` has run, one call at a time. It is treated as if it had been given `last`.
   convenience init(
-    _ cell: StateCell<State>, _ options: ReceiverOptions, queue: DispatchQueue, handler: @escaping Handler
+    _ cell: StateCell<State>, _ options: ReceiverOptions, after last: Snapshot<State>? = nil,
+    by schedule: @escaping Scheduler, handler: @escaping Handler
   ) {
-    self.init(cell, options, nil, Progress(kind: .queue, handler: handler, dispatchQueue: queue))
+    self.init(cell, options, nil, Progress(handler: handler, schedule: schedule, last: last))
   }
 
-  /// A task that calls ``next()``, or a thread that calls ``first(by:)``. It is treated as if it had been given `last`.
-  convenience init(_ cell: StateCell<State>, _ options: ReceiverOptions, after last: Snapshot<State>? = nil) {
-    self.init(cell, options, nil, Progress(kind: .task, last: last))
-  }
+  /// A task that calls ``next()``, or a thread that calls ``first(by:)``.
+  convenience init(_ cell: StateCell<State>, _ options: ReceiverOptions) { self.init(cell, options, nil, Progress()) }
 
   /// Ends the subscription. You can call it on any thread, inside the receiver's own handler, and several times.
   func cancel() {
     let former = progress.withLock { progress in
-      defer { progress = Progress(kind: .cancelled, last: progress.last, isScheduled: progress.isScheduled) }
+      defer { progress = Progress(last: progress.last, isCancelled: true) }
       return progress
     }
-    former.waiter?(nil)
+    // Otherwise a wait that has timed out would be searched for among all others.
+    if former.isCancelled { return }
+    former.waiter?(false)
     cell.remove(self)
     place?.cancel()
     // The handler and its captures are released here, outside the lock.
@@ -99,12 +83,11 @@ package final class Subscription<State: Sendable>: Sendable {
 }
 
 extension Subscription where State: DeterminableState {
-  /// Looks for a newer state, and resumes a waiting task or thread, or puts a block on a dispatch queue. A handler
-  /// waits in `queue` until a thread of the engine has it look.
+  /// Has the receiver look for a newer state. A handler waits in `queue` until a thread of the engine has it look.
   package func wake(_ queue: DeliveryQueue) {
-    guard let place else { return lookAndPerform() }
+    guard let place else { return look() }
     let isDue = progress.withLock { progress in
-      if progress.kind != .handler { return false }
+      if progress.isCancelled { return false }
       defer { progress.isScheduled = true }
       if progress.isScheduled { progress.isWokenAgain = true }
       return !progress.isScheduled
@@ -112,41 +95,37 @@ extension Subscription where State: DeterminableState {
     if isDue { queue.add(Delivery(place: place) { self.deliver() }) }
   }
 
-  /// For all others. `isBlockDone` is whether a block on a queue has run.
-  private func lookAndPerform(isBlockDone: Bool = false) {
-    var given: Snapshot<State>?
-    let (waiter, queue) = progress.withLock { progress -> (Waiter?, DispatchQueue?) in
+  /// Resumes a waiting task or thread, or has a closure scheduled, if there is a newer state. `isBlockDone` is whether
+  /// a block that was scheduled has run.
+  func look(isBlockDone: Bool = false) {
+    let (waiter, schedule) = progress.withLock { progress -> (Waiter?, Scheduler?) in
       if isBlockDone { progress.isScheduled = false }
-      guard let newest = cell.next(after: progress.last, options) else { return (nil, nil) }
-      if progress.kind == .queue, !progress.isScheduled {
-        progress.isScheduled = true
-        return (nil, progress.dispatchQueue)
-      }
-      guard progress.kind == .task, let waiter = progress.waiter else { return (nil, nil) }
-      progress.last = newest
-      progress.waiter = nil
-      given = newest
-      return (waiter, nil)
+      if progress.isScheduled || cell.next(after: progress.last, options) == nil { return (nil, nil) }
+      progress.isScheduled = progress.schedule != nil
+      defer { progress.waiter = nil }
+      return (progress.waiter, progress.schedule)
     }
-    waiter?(given)
-    queue?.async { _ = self.deliver() }
+    waiter?(true)
+    schedule? { _ = self.deliver() }
+  }
+
+  /// Takes the newest state for the receiver, if it has not had it, and the closure that gets it.
+  private func take() -> (state: Snapshot<State>, handler: Handler?)? {
+    progress.withLock { progress in
+      progress.isWokenAgain = false
+      guard let newest = cell.next(after: progress.last, options) else { return nil }
+      progress.last = newest
+      return (newest, progress.handler)
+    }
   }
 
   /// Runs the closure with the newest state, if it has not had it. Returns whether it was woken meanwhile, so that a
   /// thread of the engine has to call this again.
   private func deliver() -> Bool {
-    var given: Snapshot<State>?
-    let handler = progress.withLock { progress -> Handler? in
-      progress.isWokenAgain = false
-      guard let handler = progress.handler, let newest = cell.next(after: progress.last, options) else { return nil }
-      progress.last = newest
-      given = newest
-      return handler
-    }
-    if let handler, let given { handler(given) }
+    if let (state, handler) = take() { handler?(state) }
     // Nobody has scheduled a state that came while the closure ran.
     if place == nil {
-      lookAndPerform(isBlockDone: true)
+      look(isBlockDone: true)
       return false
     }
     return progress.withLock { progress in
@@ -155,31 +134,35 @@ extension Subscription where State: DeterminableState {
     }
   }
 
-  /// Returns the next state, as soon as one differs from the last, or `nil` once the subscription or task is cancelled.
+  /// Returns the newest state, as soon as it differs from the last, or `nil` once the subscription or task is
+  /// cancelled. Runs in the caller's isolation, so the state is the newest when the caller gets it.
   func next() async -> Snapshot<State>? {
+    while await waitForNews(), !Task.isCancelled {
+      if let state = take()?.state { return state }
+    }
+    return nil
+  }
+
+  /// Returns once there may be a newer state; `false` if none will be given.
+  private func waitForNews() async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let next = progress.withLock { progress -> Next in
-          guard progress.kind == .task, progress.waiter == nil, !Task.isCancelled else { return .ended }
-          if let newest = cell.next(after: progress.last, options) {
-            progress.last = newest
-            return .state(newest)
-          }
+        let goesOn = progress.withLock { progress -> Bool? in
+          if progress.waiter != nil || Task.isCancelled { return false }
+          // First: what came before the time was over is given, even if the caller was too busy to take it by then.
+          if cell.next(after: progress.last, options) != nil { return true }
+          if progress.isCancelled { return false }
           progress.waiter = { continuation.resume(returning: $0) }
-          return .pending
+          return nil
         }
-        switch next {
-        case .state(let state): continuation.resume(returning: state)
-        case .ended: continuation.resume(returning: nil)
-        case .pending: break
-        }
+        if let goesOn { continuation.resume(returning: goesOn) }
       }
     } onCancel: {
       let waiter = progress.withLock { progress -> Waiter? in
         defer { progress.waiter = nil }
         return progress.waiter
       }
-      waiter?(nil)
+      waiter?(false)
     }
   }
 
@@ -189,13 +172,11 @@ extension Subscription where State: DeterminableState {
   /// The thread that tells of the state releases this one: no handler is waited for.
   func first(by deadline: DispatchTime) -> Snapshot<State>? {
     let isThere = DispatchSemaphore(value: 0)
-    let known = progress.withLock { progress in
-      if progress.kind == .task, progress.waiter == nil { progress.waiter = { _ in isThere.signal() } }
-      return cell.next(after: nil, options)
-    }
-    if let known { return known }
-    _ = isThere.wait(timeout: deadline)
+    repeat {
+      progress.withLock { $0.waiter = { _ in isThere.signal() } }
+      if let known = take() { return known.state }
+    } while isThere.wait(timeout: deadline) == .success
     // Once more: a state may come at the deadline, before this thread is released.
-    return progress.withLock { $0.last } ?? cell.next(after: nil, options)
+    return take()?.state
   }
 }

@@ -39,13 +39,7 @@ public final class ObservableReachability: Observable {
     let newest = feed.newest
     self.monitor = monitor
     state = newest?.state ?? .unknown
-    observation = feed.observe(after: newest) { [weak self] given, lease in
-      await MainActor.run {
-        if lease.hasEnded { return false }
-        self?.take(given.state)
-        return true
-      }
-    }
+    observation = feed.observeOnMainActor(after: newest) { [weak self] in self?.take($0.state) }
   }
 
   /// Follows a monitor of its own, which is ``monitor``.

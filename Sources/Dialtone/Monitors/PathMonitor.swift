@@ -87,7 +87,7 @@ public final class PathMonitor: StateMonitor, DeliveryOwner {
   ///
   /// - Parameter action: What to do. It runs in a task of its own, never on the caller's thread.
   /// - Returns: The registration. If you cancel or release it before the action has begun, the action never runs.
-  public func whenSatisfied(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
-    updates.feed.once({ $0.status == .satisfied }) { _ in await action() }
+  public func whenSatisfied(_ action: @escaping @Sendable @isolated(any) () async -> Void) -> ReachabilityObservation {
+    updates.feed.once({ $0.status == .satisfied }, in: action.isolation) { _ in await action() }
   }
 }

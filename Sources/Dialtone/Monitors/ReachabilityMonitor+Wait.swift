@@ -93,9 +93,9 @@ extension ReachabilityMonitor {
   ///   - action: What to do. It runs in a task of its own, never on the caller's thread.
   /// - Returns: The registration. If you cancel or release it before the action has begun, the action never runs.
   public func whenReachable(
-    over requirement: InterfaceRequirement = .any, _ action: @escaping @Sendable () async -> Void
+    over requirement: InterfaceRequirement = .any, _ action: @escaping @Sendable @isolated(any) () async -> Void
   ) -> ReachabilityObservation {
-    updates.feed.once({ requirement.isMet(by: $0) }) { _ in await action() }
+    updates.feed.once({ requirement.isMet(by: $0) }, in: action.isolation) { _ in await action() }
   }
 
   /// Waits for a state that meets the condition. `goal` says in a word what the wait is for. `begun` gets what ends the

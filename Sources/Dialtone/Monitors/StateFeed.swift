@@ -48,58 +48,40 @@ package struct StateFeed<State: DeterminableState>: Sendable {
   // MARK: Handlers
 
   package func observe(_ handler: @escaping @Sendable (Snapshot<State>) -> Void) -> ReachabilityObservation {
-    observe(Subscription(cell, options, handler: handler))
+    let subscription = Subscription(cell, options, handler: handler)
+    let registration = register(subscription)
+    // The present state, if it is known. Asking for the engine of a paused monitor may start one.
+    if newest != nil { monitor.engine.deliver(subscription.wake) }
+    return registration
   }
 
   package func observe(
     on queue: DispatchQueue, _ handler: @escaping @Sendable (Snapshot<State>) -> Void
   ) -> ReachabilityObservation {
-    observe(Subscription(cell, options, queue: queue, handler: handler))
+    register(Subscription(cell, options, by: { queue.async(execute: $0) }, handler: handler))
   }
 
-  private func observe(_ subscription: Subscription<State>) -> ReachabilityObservation {
-    let lease = begin(subscription)
-    // The present state, if it is known. Asking for the engine of a paused monitor may start one.
-    if newest != nil { monitor.engine.deliver(subscription.wake) }
-    return ReachabilityObservation(lease)
-  }
-
-  /// Calls `body` with each state, in one task for the whole observation, so that calls keep the order of changes.
-  /// `body` returns whether to go on; the lease says whether the observation has ended. The receiver is treated as if
-  /// it had been given `last`.
-  package func observe(
-    after last: Snapshot<State>? = nil,
-    _ body: @escaping @Sendable (Snapshot<State>, ReachabilityObservation.Lease) async -> Bool
+  /// The actor is not retained. The receiver is treated as if it had been given `last`.
+  package func observe<Isolation: Actor>(
+    on actor: Isolation, after last: Snapshot<State>? = nil,
+    _ handler: @escaping @Sendable (isolated Isolation, Snapshot<State>) -> Void
   ) -> ReachabilityObservation {
-    let subscription = Subscription(cell, options, after: last)
-    let lease = begin(subscription)
-    // Detached: task-local values of the caller must not reach later calls.
-    Task.detached {
-      while let given = await subscription.next() {
-        guard await body(given, lease) else { break }
-      }
-      lease.end()
-    }
-    return ReachabilityObservation(lease)
-  }
-
-  private func begin(_ subscription: Subscription<State>) -> ReachabilityObservation.Lease {
     let lease = ReachabilityObservation.Lease(monitor)
-    cell.add(subscription)
-    lease.onEnd { subscription.cancel() }
-    return lease
+    let schedule: Subscription<State>.Scheduler = { [weak actor] block in
+      guard let actor else { return lease.end() }
+      // Detached: task-local values of the caller must not reach the call.
+      Task.detached { if !lease.hasEnded { await actor.run(block) } }
+    }
+    let subscription = Subscription(cell, options, after: last, by: schedule) { [weak actor] given in
+      actor?.assumeIsolated { handler($0, given) }
+    }
+    return register(subscription, lease)
   }
 
   package func observeOnMainActor(
-    _ handler: @escaping @MainActor @Sendable (Snapshot<State>) -> Void
+    after last: Snapshot<State>? = nil, _ handler: @escaping @MainActor @Sendable (Snapshot<State>) -> Void
   ) -> ReachabilityObservation {
-    observe { given, lease in
-      await MainActor.run {
-        if lease.hasEnded { return false }
-        handler(given)
-        return true
-      }
-    }
+    observe(on: MainActor.shared, after: last) { _, given in MainActor.assumeIsolated { handler(given) } }
   }
 
   // MARK: One by one
@@ -107,7 +89,7 @@ package struct StateFeed<State: DeterminableState>: Sendable {
   /// Returns a subscription for a task or a thread that asks for each state. It ends when the registration is released.
   func subscribe() -> (registration: ReachabilityObservation, subscription: Subscription<State>) {
     let subscription = Subscription(cell, options)
-    return (ReachabilityObservation(begin(subscription)), subscription)
+    return (register(subscription), subscription)
   }
 
   // MARK: Once
@@ -162,15 +144,58 @@ package struct StateFeed<State: DeterminableState>: Sendable {
     throw ReachabilityError(.timedOut, "\(goal()) within \(timeout)")
   }
 
-  /// Runs `action` once, in a task of its own, with the first state that meets the condition.
+  /// Runs `action` once, in a task of its own and in its isolation, with the first state that meets the condition.
   package func once(
-    _ isMet: @escaping @Sendable (State) -> Bool, _ action: @escaping @Sendable (State) async -> Void
+    _ isMet: @escaping @Sendable (State) -> Bool, in isolation: (any Actor)?,
+    _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
-    observe { given, lease in
-      guard isMet(given.state) else { return true }
-      // Only one ends the lease, this or a cancellation.
-      if lease.end() { await action(given.state) }
-      return false
+    let (subscription, kept) = (Subscription(cell, options), OneShot(action))
+    let registration = register(subscription) { _ = kept.take() }
+    let lease = registration.lease
+    @Sendable func run(in isolation: isolated (any Actor)?) async {
+      while let given = await subscription.next() {
+        guard isMet(given.state) else { continue }
+        let action = kept.take()
+        lease.end()
+        await action?(given.state)
+      }
+    }
+    // Detached: task-local values of the caller must not reach the action.
+    Task.detached { await run(in: isolation) }
+    return registration
+  }
+
+  private func register(
+    _ subscription: Subscription<State>, _ lease: ReachabilityObservation.Lease? = nil,
+    onEnd: @escaping @Sendable () -> Void = {}
+  ) -> ReachabilityObservation {
+    let lease = lease ?? ReachabilityObservation.Lease(monitor)
+    cell.add(subscription)
+    lease.onEnd {
+      subscription.cancel()
+      onEnd()
+    }
+    subscription.look()
+    return ReachabilityObservation(lease)
+  }
+}
+
+extension Actor {
+  fileprivate func run(_ block: @Sendable () -> Void) { block() }
+}
+
+/// An action that runs at most once. Who takes it first runs it, or lets go of it.
+private final class OneShot<State>: Sendable {
+  typealias Action = @Sendable (State) async -> Void
+
+  private let action: Lock<Action?>
+
+  init(_ action: @escaping Action) { self.action = Lock(action) }
+
+  func take() -> Action? {
+    action.withLock { action in
+      defer { action = nil }
+      return action
     }
   }
 }

@@ -42,14 +42,7 @@ extension StateMonitor {
   public func observe<Isolation: Actor>(
     on actor: Isolation, _ handler: @escaping @Sendable (isolated Isolation, State) -> Void
   ) -> ReachabilityObservation {
-    updates.feed.observe { [weak actor] given, lease in
-      guard let actor else { return false }
-      return await Self.call(on: actor) { actor in
-        if lease.hasEnded { return false }
-        handler(actor, given.state)
-        return true
-      }
-    }
+    updates.feed.observe(on: actor) { handler($0, $1.state) }
   }
 
   /// Calls `handler` on the main actor with the known state, as soon as there is one, and then with each change.
@@ -60,12 +53,6 @@ extension StateMonitor {
     _ handler: @escaping @MainActor @Sendable (State) -> Void
   ) -> ReachabilityObservation {
     updates.feed.observeOnMainActor { handler($0.state) }
-  }
-
-  private static func call<Isolation: Actor>(
-    on actor: isolated Isolation, _ body: @Sendable (isolated Isolation) -> Bool
-  ) async -> Bool {
-    body(actor)
   }
 }
 

@@ -67,8 +67,8 @@ extension StateMonitor {
   /// - Parameter action: What to do with the first determined state. It never runs twice.
   /// - Returns: The registration. If you cancel or release it before the action has begun, the action never runs.
   public func whenDetermined(
-    _ action: @escaping @Sendable (State) async -> Void
+    _ action: @escaping @Sendable @isolated(any) (State) async -> Void
   ) -> ReachabilityObservation {
-    updates.feed.once({ $0.isDetermined }, action)
+    updates.feed.once({ $0.isDetermined }, in: action.isolation) { await action($0) }
   }
 }

@@ -145,8 +145,8 @@ public final class SiteGroup: StateMonitor {
   ///
   /// - Parameter action: What to do.
   /// - Returns: What keeps it waiting. If you cancel or release it before the action has begun, the action never runs.
-  public func whenOnline(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
-    updates.feed.once({ $0.isOnline }) { _ in await action() }
+  public func whenOnline(_ action: @escaping @Sendable @isolated(any) () async -> Void) -> ReachabilityObservation {
+    updates.feed.once({ $0.isOnline }, in: action.isolation) { _ in await action() }
   }
 }
 

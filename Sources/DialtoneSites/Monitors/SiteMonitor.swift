@@ -170,8 +170,8 @@ public final class SiteMonitor: StateMonitor {
   ///
   /// - Parameter action: What to do.
   /// - Returns: What keeps it waiting. If you cancel or release it before the action has begun, the action never runs.
-  public func whenAvailable(_ action: @escaping @Sendable () async -> Void) -> ReachabilityObservation {
-    updates.feed.once({ $0.isAvailable }) { _ in await action() }
+  public func whenAvailable(_ action: @escaping @Sendable @isolated(any) () async -> Void) -> ReachabilityObservation {
+    updates.feed.once({ $0.isAvailable }, in: action.isolation) { _ in await action() }
   }
 }
 

@@ -32,9 +32,9 @@ struct FirstStateTests {
     #expect(subscription.first(by: .now())?.state ≈ Self.known)
   }
 
-  @Test func aStateThatAnotherThreadWasWokenForIsReturned() async throws {
-    // The state is there for the second question alone, which is that of the other thread.
-    let store = ScriptedStore([.unknown, Self.known, .unknown])
+  @Test func aStateThatHasGoneAgainEndsNoWait() async throws {
+    // The state is there for the second question, which is that of the other thread, and then from the fourth on.
+    let store = ScriptedStore([.unknown, Self.known, .unknown, Self.known])
     let subscription = Subscription(StateCell(store), [])
     let found = Box<Reachability?>(nil)
     let hasEnded = Latch()
@@ -44,8 +44,10 @@ struct FirstStateTests {
     }
     try #require(isStarted)
     // Wakes it as soon as it has looked by itself, and found nothing.
-    try await eventually("it has looked") { store.states.withLock { $0.count < 3 } }
-    subscription.wake(DeliveryQueue())
+    for left in [3, 1] {
+      try await eventually("it has looked") { store.states.withLock { $0.count == left } }
+      subscription.wake(DeliveryQueue())
+    }
     hasEnded.wait()
     #expect(found.value ≈ Self.known)
   }

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import CDialtoneSystem
 import DialtoneTesting
 import TestSupport
 import Testing
@@ -82,6 +83,28 @@ struct StateCellTests {
     cell.release(former)
     #expect(cell.current ≈ .unknown)
   }
+
+  #if os(Linux)
+  /// The time that eight times the receivers take to go, the last first, is some eight times as long, not 64 times.
+  @Test func manyReceiversGoWithoutASearch() {
+    func nanoseconds(_ count: Int) -> Int {
+      let receivers = (0..<count).map { _ in Subscription(cell, []) }
+      for receiver in receivers { cell.add(receiver) }
+      let start = threadTime()
+      // Twice, as a wait that has timed out does.
+      for receiver in receivers.reversed() + receivers { receiver.cancel() }
+      return threadTime() - start
+    }
+    func threadTime() -> Int {
+      var time = timespec()
+      unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+    _ = nanoseconds(100)
+    let few = nanoseconds(2_000)
+    #expect(nanoseconds(16_000) < 24 * few)
+  }
+  #endif
 
   /// Its state holds an object whose end takes the cell's own lock.
   @Test func whatAStateHeldIsReleasedOutsideAllLocks() {

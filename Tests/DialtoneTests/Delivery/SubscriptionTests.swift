@@ -55,7 +55,8 @@ struct SubscriptionTests {
   @Test func aConcurrentQueueRunsOneCallAtATime() async throws {
     let (running, overlaps) = (Counter(), Counter())
     let dispatch = DispatchQueue(label: "dialtone-tests.subscription", attributes: .concurrent)
-    let subscription = Subscription(cell, [], queue: dispatch) { [told, cell, queue, unreachable] given in
+    let schedule: Subscription<Reachability>.Scheduler = { dispatch.async(execute: $0) }
+    let subscription = Subscription(cell, [], by: schedule) { [told, cell, queue, unreachable] given in
       if running.add() > 1 { overlaps.add() }
       told.append(given.state.status)
       // Another state for each of the first hundred: it must wait for this call to end.
@@ -71,6 +72,19 @@ struct SubscriptionTests {
     try await eventually("all are told") { told.count == 100 && running.value == 0 }
     #expect(overlaps.value == 0)
     subscription.cancel()
+  }
+
+  /// The end of a wait's time cancels it, perhaps before its actor is free to take what came in time.
+  @Test func whatCameBeforeTheEndIsGivenAfterIt() async {
+    let subscription = Subscription(cell, [])
+    cell.add(subscription)
+    #expect(await subscription.next()?.state.status == .reachable)
+    let waiting = Task { await subscription.next()?.state.status }
+    cell.publish(unreachable)
+    cell.wakeReceivers(queue)
+    subscription.cancel()
+    #expect(await waiting.value == .unreachable)
+    #expect(await subscription.next() == nil)
   }
 
   private actor Listener {}
