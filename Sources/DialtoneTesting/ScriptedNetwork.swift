@@ -36,9 +36,6 @@ public final class ScriptedNetwork: Sendable {
   public let clock: ManualClock
 
   private let script: Box
-  private let names: NameGate
-  /// Ends hanging lookups with the network and the last engine, since nobody could answer them any more.
-  private let closer: NameGate.Closer
 
   /// Holds the script, so that the engine does not keep the network alive.
   private final class Box: Sendable {
@@ -57,10 +54,6 @@ public final class ScriptedNetwork: Sendable {
   package init(clock: ManualClock = ManualClock(), makeWaiter: @escaping EngineProvider.MakeWaiter) {
     self.clock = clock
     let box = Box()
-    let gate = NameGate()
-    let closer = NameGate.Closer(gate)
-    names = gate
-    self.closer = closer
     script = box
     // The time of day goes on with the clock.
     let start = TimeSource.system.realtime().addingClamped(-clock.now.nanoseconds)
@@ -68,13 +61,9 @@ public final class ScriptedNetwork: Sendable {
       time: TimeSource(passes: false, realtime: { start.addingClamped(clock.now.nanoseconds) }) {
         clock.now.nanoseconds
       },
-      lookup: { name, family in gate.lookUp(family) { box.script.withLock { $0.names[Self.key(name)] } } },
-      names: NameLookupPool(threads: 8),  // of its own: a hang in one test delays no other
-      makeWaiter: makeWaiter,
-      makeSource: { [closer] _, _ in
-        withExtendedLifetime(closer) {}
-        return Source(box)
-      })
+      lookup: { name, family in (box.script.withLock { $0.names[Self.key(name)] } ?? .nonexistent).result(family) },
+      // The script answers at once, or lets them hang.
+      names: NameLookupPool(threads: 0), makeWaiter: makeWaiter, makeSource: { _, _ in Source(box) })
     environment = ReachabilityEnvironment(provider)
     clock.onAdvance { [weak provider] in provider?.runningEngine?.wake() }
   }
@@ -106,7 +95,7 @@ public final class ScriptedNetwork: Sendable {
       $0.names[Self.key(name)] = answer
       $0.namesVersion += 1
     }
-    names.open()
+    environment.provider.names.askAgain()
   }
 
   /// Gives a name an address, if nothing was set for it.
@@ -116,15 +105,8 @@ public final class ScriptedNetwork: Sendable {
     if !isKnown { set(.addresses([IPAddress(ipv4: 0xC000_2B08)]), forName: name) }
   }
 
-  /// What the lookup of a name comes to now; `nil` if it hangs. It does not keep the network alive.
-  package var lookupNow: @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult? {
-    { [script] name, family in
-      let answer = script.script.withLock { $0.names[Self.key(name)] }
-      return (answer ?? .nonexistent).result(family)
-    }
-  }
-
-  /// Returns once all changes so far are decided: what a monitor's `current` says is their outcome.
+  /// Returns once all changes so far are decided: what a monitor's `current` says is their outcome, and that of all
+  /// lookups that do not hang.
   ///
   /// What is decided is delivered soon afterwards. To test that a receiver is told nothing of a change, cause another
   /// one after it, and see that this is what it is told next.
