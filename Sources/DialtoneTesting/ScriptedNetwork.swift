@@ -65,7 +65,7 @@ public final class ScriptedNetwork: Sendable {
       // The script answers at once, or lets them hang.
       names: NameLookupPool(threads: 0), makeWaiter: makeWaiter, makeSource: { _, _ in Source(box) })
     environment = ReachabilityEnvironment(provider)
-    clock.onAdvance { [weak provider] in provider?.runningEngine?.wake() }
+    clock.wakes(provider)
   }
 
   /// Sets the answer for every address and the local network from now on, except those that you set by themselves.
