@@ -26,6 +26,31 @@ public final class ScriptedNetwork: Sendable {
     /// Grows with each change of a name.
     var namesVersion = 0
     var queries = 0
+
+    func answer(_ query: RouteQuery) -> Reachability {
+      var state: Reachability
+      let bounds = [query.interface?.text, query.address?.zone].compactMap { $0 }
+      switch query.destination {
+      case .localNetwork(let kind, let family):
+        state = (localNetwork ?? path).localNetwork(kind)
+        state.keep(family)
+      case .address(let address):
+        let source = query.source.flatMap { sources[$0]?.state }
+        state = source ?? addresses[address]?.state ?? path.state(to: address)
+        if let source = query.source, source.family != address.family {
+          state = Reachability(status: .unreachable, reason: .noAddress)
+        } else if address.family == .ipv6, address.isLinkLocal, bounds.isEmpty {
+          state = Reachability(status: .unreachable, reason: .noInterface)
+        }
+        state.keep(address.family)
+        if state.isReachable, let source = query.source { state.source = source }
+        state.destination = address
+      }
+      if let found = state.interface, !bounds.allSatisfy({ $0 == found.name || UInt32($0) == found.index }) {
+        state = Reachability(status: .unreachable, destination: state.destination, reason: .noInterface)
+      }
+      return state
+    }
   }
 
   /// The environment for the monitors of this network.
@@ -72,18 +97,18 @@ public final class ScriptedNetwork: Sendable {
   public func set(_ path: ScriptedPath) { change { $0.path = path } }
 
   /// Sets the answer for one address from now on; `nil` for the same as all others.
-  public func set(_ path: ScriptedPath?, for address: IPAddress) { change { $0.addresses[address] = path } }
+  public func set(_ path: ScriptedPath?, for address: IPAddress) { change { $0.addresses[address.unmapped] = path } }
 
   /// Sets the answer for packets from one address of this machine from now on; `nil` for the same as all others.
   ///
   /// It is what a connection is judged by: `set(.unreachable(.noAddress), from: address)` takes its address away.
-  public func set(_ path: ScriptedPath?, from source: IPAddress) { change { $0.sources[source] = path } }
+  public func set(_ path: ScriptedPath?, from source: IPAddress) { change { $0.sources[source.unmapped] = path } }
 
   /// Sets the answer for the local network from now on; `nil` for the same as addresses.
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
 
   /// Sets the path that path monitors get from now on, restricted as their configuration says; `nil` for the path that
-  /// follows from the answer for addresses.
+  /// follows from the answer for addresses, which leads to those of both families.
   public func set(_ path: NetworkPath?) { change { $0.networkPath = path } }
 
   /// Sets the result of a name's lookup from now on. Without it, the name does not exist.
@@ -163,24 +188,16 @@ public final class ScriptedNetwork: Sendable {
         script.queries += queries.count
         return script
       }
-      for (position, query) in queries.enumerated() {
-        var state: Reachability
-        switch query.destination {
-        case .localNetwork(let kind, _):
-          state = (script.localNetwork ?? script.path).localNetwork(kind)
-        case .address(let address):
-          let source = query.source.flatMap { script.sources[$0]?.state }
-          state = source ?? script.addresses[address]?.state ?? script.path.state(to: address)
-          if let source = query.source, source.family != address.family {
-            state = Reachability(status: .unreachable, reason: .noAddress)
-          }
-          state.destination = address
-        }
-        if let name = query.interface, let found = state.interface, LinkName(found.inlineName) != name {
-          state = Reachability(status: .unreachable, destination: state.destination, reason: .noInterface)
-        }
-        receive(position, state)
-      }
+      for (position, query) in queries.enumerated() { receive(position, script.answer(query)) }
     }
+  }
+}
+
+extension Reachability {
+  /// Leaves out an address of this machine or of a router that packets of the family cannot have.
+  fileprivate mutating func keep(_ family: IPAddress.Family?) {
+    guard let family else { return }
+    if source?.family != family { source = nil }
+    if family == .ipv6, gateway?.family == .ipv4 { gateway = nil }
   }
 }

@@ -54,7 +54,7 @@ struct ScriptedSourceTests {
   func theStandardPathsAreAsTheirNamesSay(scripted: ScriptedPath, name: String, index: UInt32, kind: InterfaceKind) {
     network.set(scripted)
     let way = path()
-    #expect(way.status == .satisfied && way.supportsDNS && way.supportsIPv4 && !way.supportsIPv6)
+    #expect(way.status == .satisfied && way.supportsDNS && way.supportsIPv4 && way.supportsIPv6)
     #expect(way.preferredInterface?.identity == interface(name, index, kind))
     #expect(way.gateways == [ip("192.0.2.1")] && way.interfaces.first?.addresses == [ip("192.0.2.2")])
     #expect(way.isExpensive == (kind == .cellular) && !way.isConstrained)
@@ -151,6 +151,7 @@ struct ScriptedSourceTests {
     network.set(.wifi)
     let address = ip("203.0.113.1")
     #expect(answer(RouteQuery(.address(address), interface: LinkName("wlan0")))?.isReachable == true)
+    #expect(answer(RouteQuery(.address(address), interface: LinkName("2")))?.isReachable == true)
     let other = answer(RouteQuery(.address(address), interface: LinkName("wlan1")))
     #expect(other?.isUnreachable(.noInterface) == true && other?.destination == address && other?.interface == nil)
   }
