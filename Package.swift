@@ -113,7 +113,7 @@ package.targets += [
   .testTarget(
     name: "LinuxTests",
     dependencies: [
-      "CDialtoneSystem", "CNetworkLab", "Dialtone", "MessageBuilding", "NetworkLab", "TestSupport",
+      "CDialtoneSystem", "CNetworkLab", "Dialtone", "DialtoneTesting", "MessageBuilding", "NetworkLab", "TestSupport",
     ]),
   // The program under test of Scripts/radio-lab.
   .executableTarget(name: "radio-probe", dependencies: ["CDialtoneSystem", "Dialtone"], path: "Tests/RadioLab/Probe"),

@@ -45,7 +45,7 @@ extension ConnectivityPolicy {
   private static let longest = Duration.seconds(100 * 365 * 86_400)
 
   fileprivate func limit(_ configuration: URLSessionConfiguration) -> Duration {
-    if let timeoutForResource { return min(timeoutForResource, Self.longest) }
+    if let timeoutForResource { return min(max(timeoutForResource, .zero), Self.longest) }
     let interval = configuration.timeoutIntervalForResource
     return interval < Double(Self.longest.components.seconds) ? .seconds(max(interval, 0)) : Self.longest
   }

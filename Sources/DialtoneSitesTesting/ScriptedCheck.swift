@@ -37,7 +37,6 @@ struct ScriptedCheck {
   private let configuration: SiteCheckConfiguration
   private let answer: ScriptedAnswer
   private let reachability: ReachabilityEnvironment
-  private let lookup: @Sendable (String, IPAddress.Family?) -> NameLookupResult?
   private let clock: ManualClock
   private let began: ManualClock.Instant
   /// Held, so that it is not started and ended with each question about a path.
@@ -60,18 +59,15 @@ struct ScriptedCheck {
   private var tickets: [NameLookupPool.Ticket] = []
   private var pathTasks: [Task<Void, Never>] = []
 
-  /// A check that began at `began`. `lookup` says what looking a name up comes to now; `nil` if it hangs.
+  /// A check that began at `began`.
   init(
     of url: SiteURL, _ configuration: SiteCheckConfiguration, _ answer: ScriptedAnswer,
-    on reachability: ReachabilityEnvironment,
-    lookup: @escaping @Sendable (String, IPAddress.Family?) -> NameLookupResult?, clock: ManualClock,
-    since began: ManualClock.Instant
+    on reachability: ReachabilityEnvironment, clock: ManualClock, since began: ManualClock.Instant
   ) {
     self.url = url
     self.configuration = configuration
     self.answer = answer
     self.reachability = reachability
-    self.lookup = lookup
     self.clock = clock
     self.began = began
     engine = reachability.provider.engine()
@@ -193,11 +189,11 @@ struct ScriptedCheck {
 
   // MARK: Names and paths
 
-  /// There is always a thread for a lookup. One that hangs blocks it, as on a real network.
+  /// A lookup never waits for a thread.
   private mutating func lookUp(_ name: HostName, _ families: [IPAddress.Family]) {
     events.append(.lookupBegan(at: uptime, servers: []))
     for family in families {
-      if let result = lookup(name.ascii, family) {
+      if let result = reachability.provider.lookup(name.ascii, family) {
         events.append(.lookupEnded(family, result))
         continue
       }

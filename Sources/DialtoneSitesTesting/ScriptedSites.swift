@@ -73,7 +73,6 @@ public final class ScriptedSites: Sendable {
     self.network = network
     let reachability = network.environment
     let clock = network.clock
-    let lookup = network.lookupNow
     environment = SiteEnvironment(
       // A half is the middle of the jitter: checks come neither sooner nor later.
       reachability: reachability, random: { 0.5 },
@@ -82,7 +81,7 @@ public final class ScriptedSites: Sendable {
         let (answer, due) = box.scripts.withLock { $0[url.identity, default: Script()].begin() }
         for waiter in due { waiter.yield() }
         var check = ScriptedCheck(
-          of: url, configuration, answer, on: reachability, lookup: lookup, clock: clock, since: began)
+          of: url, configuration, answer, on: reachability, clock: clock, since: began)
         return try await check.verdict()
       })
   }

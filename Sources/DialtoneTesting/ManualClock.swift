@@ -45,7 +45,11 @@ public final class ManualClock: Clock {
     /// In the order in which they began to sleep.
     var sleepers: [Sleeper] = []
     var nextNumber = 0
-    var onAdvance: [@Sendable () -> Void] = []
+    var woken: [Woken] = []
+  }
+
+  private struct Woken {
+    weak var provider: EngineProvider?
   }
 
   private let state = Lock(State())
@@ -64,15 +68,15 @@ public final class ManualClock: Clock {
   /// - Parameter duration: How far to move it. Time never goes back: a negative duration means zero. The clock stops
   ///   after 292 years.
   public func advance(by duration: Duration) {
-    let (due, actions) = state.withLock { state in
+    let (due, woken) = state.withLock { state in
       state.now = state.now.advanced(by: max(.zero, duration))
       let now = state.now
       let due = state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
       state.sleepers.removeAll { $0.deadline <= now }
-      return (due, state.onAdvance)
+      return (due, state.woken)
     }
     for sleeper in due { sleeper.continuation.resume() }
-    for action in actions { action() }
+    for woken in woken { woken.provider?.runningEngine?.wake() }
   }
 
   /// Waits until ``advance(by:)`` has moved the time to `deadline`; returns at once if it has already.
@@ -107,6 +111,11 @@ public final class ManualClock: Clock {
     }
   }
 
-  /// Has `action` called after each advance, on the thread that advances.
-  func onAdvance(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onAdvance.append(action) } }
+  /// Has the provider's engine look at the time after each advance.
+  func wakes(_ provider: EngineProvider) {
+    state.withLock { state in
+      state.woken.removeAll { $0.provider == nil }
+      state.woken.append(Woken(provider: provider))
+    }
+  }
 }

@@ -26,6 +26,31 @@ public final class ScriptedNetwork: Sendable {
     /// Grows with each change of a name.
     var namesVersion = 0
     var queries = 0
+
+    func answer(_ query: RouteQuery) -> Reachability {
+      var state: Reachability
+      let bounds = [query.interface?.text, query.address?.zone].compactMap { $0 }
+      switch query.destination {
+      case .localNetwork(let kind, let family):
+        state = (localNetwork ?? path).localNetwork(kind)
+        state.keep(family)
+      case .address(let address):
+        let source = query.source.flatMap { sources[$0]?.state }
+        state = source ?? addresses[address]?.state ?? path.state(to: address)
+        if let source = query.source, source.family != address.family {
+          state = Reachability(status: .unreachable, reason: .noAddress)
+        } else if address.family == .ipv6, address.isLinkLocal, bounds.isEmpty {
+          state = Reachability(status: .unreachable, reason: .noInterface)
+        }
+        state.keep(address.family)
+        if state.isReachable, let source = query.source { state.source = source }
+        state.destination = address
+      }
+      if let found = state.interface, !bounds.allSatisfy({ $0 == found.name || UInt32($0) == found.index }) {
+        state = Reachability(status: .unreachable, destination: state.destination, reason: .noInterface)
+      }
+      return state
+    }
   }
 
   /// The environment for the monitors of this network.
@@ -36,9 +61,6 @@ public final class ScriptedNetwork: Sendable {
   public let clock: ManualClock
 
   private let script: Box
-  private let names: NameGate
-  /// Ends hanging lookups with the network and the last engine, since nobody could answer them any more.
-  private let closer: NameGate.Closer
 
   /// Holds the script, so that the engine does not keep the network alive.
   private final class Box: Sendable {
@@ -57,10 +79,6 @@ public final class ScriptedNetwork: Sendable {
   package init(clock: ManualClock = ManualClock(), makeWaiter: @escaping EngineProvider.MakeWaiter) {
     self.clock = clock
     let box = Box()
-    let gate = NameGate()
-    let closer = NameGate.Closer(gate)
-    names = gate
-    self.closer = closer
     script = box
     // The time of day goes on with the clock.
     let start = TimeSource.system.realtime().addingClamped(-clock.now.nanoseconds)
@@ -68,33 +86,29 @@ public final class ScriptedNetwork: Sendable {
       time: TimeSource(passes: false, realtime: { start.addingClamped(clock.now.nanoseconds) }) {
         clock.now.nanoseconds
       },
-      lookup: { name, family in gate.lookUp(family) { box.script.withLock { $0.names[Self.key(name)] } } },
-      names: NameLookupPool(threads: 8),  // of its own: a hang in one test delays no other
-      makeWaiter: makeWaiter,
-      makeSource: { [closer] _, _ in
-        withExtendedLifetime(closer) {}
-        return Source(box)
-      })
+      lookup: { name, family in (box.script.withLock { $0.names[Self.key(name)] } ?? .nonexistent).result(family) },
+      // The script answers at once, or lets them hang.
+      names: NameLookupPool(threads: 0), makeWaiter: makeWaiter, makeSource: { _, _ in Source(box) })
     environment = ReachabilityEnvironment(provider)
-    clock.onAdvance { [weak provider] in provider?.runningEngine?.wake() }
+    clock.wakes(provider)
   }
 
   /// Sets the answer for every address and the local network from now on, except those that you set by themselves.
   public func set(_ path: ScriptedPath) { change { $0.path = path } }
 
   /// Sets the answer for one address from now on; `nil` for the same as all others.
-  public func set(_ path: ScriptedPath?, for address: IPAddress) { change { $0.addresses[address] = path } }
+  public func set(_ path: ScriptedPath?, for address: IPAddress) { change { $0.addresses[address.unmapped] = path } }
 
   /// Sets the answer for packets from one address of this machine from now on; `nil` for the same as all others.
   ///
   /// It is what a connection is judged by: `set(.unreachable(.noAddress), from: address)` takes its address away.
-  public func set(_ path: ScriptedPath?, from source: IPAddress) { change { $0.sources[source] = path } }
+  public func set(_ path: ScriptedPath?, from source: IPAddress) { change { $0.sources[source.unmapped] = path } }
 
   /// Sets the answer for the local network from now on; `nil` for the same as addresses.
   public func setLocalNetwork(_ path: ScriptedPath?) { change { $0.localNetwork = path } }
 
   /// Sets the path that path monitors get from now on, restricted as their configuration says; `nil` for the path that
-  /// follows from the answer for addresses.
+  /// follows from the answer for addresses, which leads to those of both families.
   public func set(_ path: NetworkPath?) { change { $0.networkPath = path } }
 
   /// Sets the result of a name's lookup from now on. Without it, the name does not exist.
@@ -106,7 +120,7 @@ public final class ScriptedNetwork: Sendable {
       $0.names[Self.key(name)] = answer
       $0.namesVersion += 1
     }
-    names.open()
+    environment.provider.names.askAgain()
   }
 
   /// Gives a name an address, if nothing was set for it.
@@ -116,15 +130,8 @@ public final class ScriptedNetwork: Sendable {
     if !isKnown { set(.addresses([IPAddress(ipv4: 0xC000_2B08)]), forName: name) }
   }
 
-  /// What the lookup of a name comes to now; `nil` if it hangs. It does not keep the network alive.
-  package var lookupNow: @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult? {
-    { [script] name, family in
-      let answer = script.script.withLock { $0.names[Self.key(name)] }
-      return (answer ?? .nonexistent).result(family)
-    }
-  }
-
-  /// Returns once all changes so far are decided: what a monitor's `current` says is their outcome.
+  /// Returns once all changes so far are decided: what a monitor's `current` says is their outcome, and that of all
+  /// lookups that do not hang.
   ///
   /// What is decided is delivered soon afterwards. To test that a receiver is told nothing of a change, cause another
   /// one after it, and see that this is what it is told next.
@@ -181,24 +188,16 @@ public final class ScriptedNetwork: Sendable {
         script.queries += queries.count
         return script
       }
-      for (position, query) in queries.enumerated() {
-        var state: Reachability
-        switch query.destination {
-        case .localNetwork(let kind, _):
-          state = (script.localNetwork ?? script.path).localNetwork(kind)
-        case .address(let address):
-          let source = query.source.flatMap { script.sources[$0]?.state }
-          state = source ?? script.addresses[address]?.state ?? script.path.state(to: address)
-          if let source = query.source, source.family != address.family {
-            state = Reachability(status: .unreachable, reason: .noAddress)
-          }
-          state.destination = address
-        }
-        if let name = query.interface, let found = state.interface, LinkName(found.inlineName) != name {
-          state = Reachability(status: .unreachable, destination: state.destination, reason: .noInterface)
-        }
-        receive(position, state)
-      }
+      for (position, query) in queries.enumerated() { receive(position, script.answer(query)) }
     }
+  }
+}
+
+extension Reachability {
+  /// Leaves out an address of this machine or of a router that packets of the family cannot have.
+  fileprivate mutating func keep(_ family: IPAddress.Family?) {
+    guard let family else { return }
+    if source?.family != family { source = nil }
+    if family == .ipv6, gateway?.family == .ipv4 { gateway = nil }
   }
 }

@@ -17,11 +17,9 @@ extension ScriptedPath {
       return NetworkPath(.unsatisfied, reason: .noInterface)
     case .reachable:
       guard let interface = state.interface else { return NetworkPath(.satisfied) }
-      let addresses = state.source.map { [$0] } ?? []
       let way = NetworkPath.Interface(
-        interface, addresses: addresses, gateways: state.gateway.map { [$0] } ?? [],
-        supportsIPv4: !addresses.contains { $0.family == .ipv6 },
-        supportsIPv6: addresses.contains { $0.family == .ipv6 })
+        interface, addresses: state.source.map { [$0] } ?? [], gateways: state.gateway.map { [$0] } ?? [],
+        supportsIPv4: true, supportsIPv6: true)
       return NetworkPath(.satisfied, interfaces: [way], supportsDNS: true)
     }
   }
@@ -54,6 +52,6 @@ extension PathConfiguration {
     let allowed = interfaces.filter { $0.kind != .loopback && allows($0.kind) }
     guard let interface else { return allowed }
     let named = interfaces.contains { $0.name == interface }
-    return allowed.filter { named ? $0.name == interface : "\($0.index)" == interface }
+    return allowed.filter { named ? $0.name == interface : $0.index == UInt32(interface) }
   }
 }

@@ -12,7 +12,7 @@ public struct ScriptedPath: Sendable {
   /// - Parameters:
   ///   - interface: The interface that the packets leave by. Its kind sets flags as in a `Reachability`.
   ///   - gateway: The router that they go to first. Without one, the flag `isDirect` is set, except over a tunnel.
-  ///   - source: The address that they come from.
+  ///   - source: The address that they come from, those of its family. A pair has its own.
   /// - Returns: The path.
   public static func reachable(
     over interface: NetworkInterface, gateway: IPAddress? = nil, source: IPAddress? = nil

@@ -320,7 +320,17 @@ struct SessionTests {
     policy.environment = network.environment
     let session = URLSession(configuration: configuration)
     #expect(try await session.data(for: server.request, connectivity: policy).0 == Data("an answer".utf8))
-    policy.timeoutForResource = .seconds(Int64.max)
-    #expect(try await session.data(for: server.request, connectivity: policy).0 == Data("an answer".utf8))
+    for time in [Duration.seconds(Int64.max), Duration(attoseconds: .max)] {
+      policy.timeoutForResource = time
+      #expect(try await session.data(for: server.request, connectivity: policy).0 == Data("an answer".utf8))
+    }
+    network.set(.unreachable(.noRoute))
+    try await network.settle()
+    for time in [Duration.seconds(-1), Duration(attoseconds: .min)] {
+      policy.timeoutForResource = time
+      await #expect(throws: PathGate.Unavailable.self) {
+        try await session.data(for: server.request, connectivity: policy)
+      }
+    }
   }
 }

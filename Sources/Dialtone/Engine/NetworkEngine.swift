@@ -41,6 +41,9 @@ package final class NetworkEngine: Sendable {
     var commands = Few<EngineCommand>()
     /// What is noted while there is no waiter.
     var standIn = StandIn()
+
+    /// Whether a lookup's answer is for the next turn.
+    var hasAnswer: Bool { commands.contains { if case .lookupEnded = $0 { true } else { false } } }
   }
 
   let provider: EngineProvider
@@ -173,15 +176,18 @@ package final class NetworkEngine: Sendable {
 
   /// Returns once everything that the system has announced until now is read, and decided for all targets.
   package func settled() async {
-    var deadline: Int64? = time.now()
-    while let time = deadline {
+    var next: Int64? = time.now()
+    while let deadline = next {
       await withCheckedContinuation { continuation in
         // Timers that are due fire at the end of a turn. Without a thread there is nothing to wait for.
-        let timer = schedule(at: time) { continuation.resume() }
+        let timer = schedule(at: deadline) { continuation.resume() }
         if timer == nil { continuation.resume() }
       }
-      // The turn may have decided nothing.
-      deadline = isInherited ? nil : known.opened.withLock { $0?.state.nextDecision }
+      // The turn may have decided nothing, or begun lookups that a script has answered at once.
+      if isInherited { return }
+      next = known.opened.withLock { opened in
+        control.withLock { $0.hasAnswer } ? deadline : opened?.state.nextDecision
+      }
     }
   }
 
@@ -275,8 +281,8 @@ package final class NetworkEngine: Sendable {
       return provider.names.submit(question, by: provider.lookup) { [weak self] result in
         let command = EngineCommand.lookupEnded(question, serial: serial, result)
         if Thread.current == thread {
-          // The system gave no thread for the lookup, and this turn still holds the engine's lock. If the waiter is
-          // lost, the thread sees that when it waits.
+          // The lookup got no thread, and this turn still holds the engine's lock. If the waiter is lost, the thread
+          // sees that when it waits.
           self?.add(command)?.wake()
         } else {
           self?.post(command)

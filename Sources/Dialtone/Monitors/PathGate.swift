@@ -135,6 +135,8 @@ public final class PathGate: Sendable {
     to target: ReachabilityTarget = .internet, timeout: Duration? = nil
   ) async throws -> Reachability {
     let start = now
+    // So long that no difference overflows.
+    let timeout = timeout.map { Duration.nanoseconds($0.nanosecondsClamped) }
     let monitor = try self.monitor(of: target)
     var state = monitor.current
     // There is no time to wait for the monitor's first state.

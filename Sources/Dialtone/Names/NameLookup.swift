@@ -29,8 +29,8 @@ package enum NameLookupResult: Sendable, Equatable {
 }
 
 /// Finds the addresses of a name that has A-labels. It may take any time, and is called on a thread of the
-/// ``NameLookupPool``.
-package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult
+/// ``NameLookupPool``. One of a script returns `nil` while it hangs.
+package typealias NameLookup = @Sendable (_ name: String, _ family: IPAddress.Family?) -> NameLookupResult?
 
 /// The system's lookup, getaddrinfo(3): hosts file, DNS, mDNS, as nsswitch.conf(5) says. It gets only A-labels, so that
 /// neither the locale nor a library of the system decides which name is asked for (``InternationalName``).

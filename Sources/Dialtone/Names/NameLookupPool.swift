@@ -61,7 +61,8 @@ package final class NameLookupPool: Sendable {
   private let queue: Lock<State>
 
   /// - Parameters:
-  ///   - limit: How many names are looked up at a time.
+  ///   - limit: How many names are looked up at a time. With zero there are no threads: a lookup is asked on the
+  ///     caller's, and again by ``askAgain()`` while it hangs.
   ///   - overdueAfter: When a lookup is overdue, and does not count against the limit any more; `nil` for never.
   ///   - bound: How many threads there may be in all, including those of overdue lookups; no less than the limit.
   ///   - time: The clock by which a lookup becomes overdue.
@@ -90,7 +91,16 @@ package final class NameLookupPool: Sendable {
       // As pthread_create(3) says it.
       cancel(ticket, thenAnswer: .exhausted(errno: EAGAIN))
     }
+    if empty.bound == 0 { ask(ticket) }
     return ticket
+  }
+
+  /// Without threads, has each lookup that hangs look for its result once more, and answers it on this thread.
+  package func askAgain() { for ticket in queue.withLock({ $0.queue.waiting }) { ask(ticket) } }
+
+  private func ask(_ ticket: Ticket) {
+    guard let result = ticket.lookup(ticket.question.name, ticket.question.family) else { return }
+    cancel(ticket, thenAnswer: result)
   }
 
   /// Forgets the lookup. Its answer is not called any more, unless a thread is already calling it.
@@ -128,9 +138,7 @@ package final class NameLookupPool: Sendable {
       _ = start(demand)
       guard let next else { return }
       done = next
-      if next.isCancelled { continue }
-      let result = next.lookup(next.question.name, next.question.family)
-      next.takeAnswer()?(result)
+      if !next.isCancelled { ask(next) }
     }
   }
 

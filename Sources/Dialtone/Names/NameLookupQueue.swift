@@ -24,10 +24,10 @@ struct NameLookupQueue {
   }
 
   private let limit: Int
-  private let bound: Int
+  let bound: Int
   /// How long a lookup counts against the limit, in nanoseconds.
   private let overdueAfter: Int64
-  private var waiting: [Ticket] = []
+  private(set) var waiting: [Ticket] = []
   /// The tickets of names whose last lookup was overdue: they wait behind all others.
   private var waitingSlow: [Ticket] = []
   private var running: [Running] = []

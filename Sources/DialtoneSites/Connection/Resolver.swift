@@ -76,7 +76,7 @@ final class Resolver: Sendable {
           // Read here, on the lookup's own thread: reading files may take any time.
           self?.begin(question, serial, nameServers())
           guard isOneOfTwo, HostsFile().has(name) else { return lookup(name, family) }
-          return lookup(name, nil).only(family)
+          return lookup(name, nil)?.only(family)
         }, answer: { [weak self] in self?.end(question, serial, $0) })
       let isWanted = state.withLock { state in
         guard state.lookups[question]?.serial == serial else { return false }

@@ -75,16 +75,16 @@ struct ForkTests {
 
   @Test func inAChildAMonitorThatWasPausedStaysPausedAndNamesAreLookedUp() async {
     await #expect(processExitsWith: .success) {
-      let network = scriptedNetwork()
-      network.set(.wifi)
-      network.set(.addresses([ip("192.0.2.7")]), forName: "known.example")
-      let paused = network.monitor()
-      let host = network.monitor(try .host("known.example"))
+      let lab = NameLab()
+      lab.set(.wifi)
+      lab.answer("known.example", .addresses([ip("192.0.2.7")]))
+      let paused = ReachabilityMonitor(.internet, environment: lab.environment)
+      let host = try lab.monitor("known.example")
       // The child does not have the resolver's threads.
       try await host.waitUntilReachable()
       let hanging = try (0..<8).map { number in
-        network.set(.hanging, forName: "hanging\(number).example")
-        return network.monitor(try .host("hanging\(number).example"))
+        lab.hang("hanging\(number).example")
+        return try lab.monitor("hanging\(number).example")
       }
       try await eventually("all threads are taken") { ProcessCensus.threads(named: "dialtone-names") == 8 }
       paused.pause()

@@ -14,27 +14,27 @@ struct Promise7HangingResolverTests {
   /// How many threads look names up.
   private static var threads: Int { ProcessCensus.threads(named: "dialtone-names") }
 
-  private static func hangingHosts(_ network: ScriptedNetwork, _ count: Int) throws -> [ReachabilityMonitor] {
+  private static func hangingHosts(_ lab: NameLab, _ count: Int) throws -> [ReachabilityMonitor] {
     try (0..<count).map { number in
-      network.set(.hanging, forName: "host\(number).example")
-      return network.monitor(try .host("host\(number).example"))
+      lab.hang("host\(number).example")
+      return try lab.monitor("host\(number).example")
     }
   }
 
   @Test func addressesAreToldAtOnceWhile64NamesHang() async {
     await #expect(processExitsWith: .success) {
-      let network = scriptedNetwork()
-      network.set(.numbered(1))
-      let hosts = try Promise7HangingResolverTests.hangingHosts(network, 64)
+      let lab = NameLab()
+      lab.set(.numbered(1))
+      let hosts = try Promise7HangingResolverTests.hangingHosts(lab, 64)
       let logs = hosts.map { _ in Log<Reachability>() }
       let tokens = zip(hosts, logs).map { host, log in host.observe { log.append($0) } }
       try await eventually("the pool is full") { Promise7HangingResolverTests.threads == 8 }
 
-      let address = network.monitor(.address(ip("2001:db8::1")))
+      let address = ReachabilityMonitor(.address(ip("2001:db8::1")), environment: lab.environment)
       let told = Log<Reachability>()
       let token = address.observe { told.append($0) }
       for number in 2...50 {
-        network.set(.numbered(number))
+        lab.set(.numbered(number))
         try await told.wait("state \(number)") { $0.number == number }
         // No read waits, whatever hangs.
         for host in hosts { _ = host.current }
@@ -42,7 +42,7 @@ struct Promise7HangingResolverTests {
       }
       #expect(logs.allSatisfy { $0.count == 0 })
       // A lookup that takes too long is reported as such.
-      network.clock.advance(by: .seconds(2))
+      lab.advance(by: .seconds(2))
       for log in logs { try await log.wait("overdue") { $0.isUndetermined(.nameNotResolved) } }
       #expect(Promise7HangingResolverTests.threads <= 8)
       withExtendedLifetime((tokens, token)) {}
@@ -51,8 +51,8 @@ struct Promise7HangingResolverTests {
 
   @Test func readingNeverBlocks() async {
     await #expect(processExitsWith: .success) {
-      let network = scriptedNetwork()
-      let hosts = try Promise7HangingResolverTests.hangingHosts(network, 64)
+      let lab = NameLab()
+      let hosts = try Promise7HangingResolverTests.hangingHosts(lab, 64)
       try await eventually("the pool is full") { Promise7HangingResolverTests.threads == 8 }
       let clock = ContinuousClock()
       // The best of several attempts counts, because the machine may be busy. A lock would slow down each of them.
@@ -74,12 +74,12 @@ struct Promise7HangingResolverTests {
       // The best of three attempts counts, each on a network of its own, because the machine may be busy.
       var best = Duration.seconds(60)
       for _ in 0..<3 {
-        let network = scriptedNetwork()
-        network.set(.wifi)
-        var hosts = try Promise7HangingResolverTests.hangingHosts(network, 64)
+        let lab = NameLab()
+        lab.set(.wifi)
+        var hosts = try Promise7HangingResolverTests.hangingHosts(lab, 64)
         var tokens = hosts.map { $0.observe { _ in } }
         try await eventually("the pool is full") { Promise7HangingResolverTests.threads == 8 }
-        try await network.settle()
+        try await lab.settle()
         // A thread has its name only once it runs.
         try await eventually("both threads run") { ProcessCensus.threads(named: "dialtone") == 2 }
         let start = ContinuousClock.now
@@ -87,11 +87,11 @@ struct Promise7HangingResolverTests {
         hosts = []
         try await eventually("no thread of the engine is left") { ProcessCensus.threads(named: "dialtone") == 0 }
         best = min(best, start.duration(to: .now))
-        #expect(network.environment.provider.runningEngine == nil)
+        #expect(lab.environment.provider.runningEngine == nil)
         #expect(Promise7HangingResolverTests.threads <= 8)
         withExtendedLifetime((hosts, tokens)) {}
         // Lets the lookups return: then the threads end, too, without lookups that are not needed any more.
-        for number in 0..<64 { network.set(.nonexistent, forName: "host\(number).example") }
+        for number in 0..<64 { lab.answer("host\(number).example", .noAddress) }
         try await eventually("the pool is empty") {
           Promise7HangingResolverTests.threads == 0
         }

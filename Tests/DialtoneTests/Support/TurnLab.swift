@@ -96,7 +96,7 @@ final class TurnLab {
     fileprivate func begin(_ question: NameQuestion, _ serial: UInt64) -> NameLookupPool.Ticket {
       let holder = Holder()
       all.append(Begun(question: question, serial: serial, holder: holder))
-      return pool.submit(question, by: { _, _ in .failed }, answer: { _ in withExtendedLifetime(holder) {} })
+      return pool.submit(question, by: { _, _ in nil }, answer: { _ in withExtendedLifetime(holder) {} })
     }
 
     /// The command by which the last lookup has this answer.

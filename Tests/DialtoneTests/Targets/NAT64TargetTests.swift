@@ -34,6 +34,26 @@ struct NAT64TargetTests {
     #expect(monitor.current.destination == Self.translated)
   }
 
+  /// The lookup of the prefix is one that no test sees.
+  @Test(arguments: [ScriptedNames.nonexistent, .addresses([prefix])])
+  func isDecidedOnceTheNetworkHasSettled(names: ScriptedNames) async throws {
+    for _ in 0..<50 {
+      let network = scriptedNetwork()
+      network.set(.wifi)
+      network.set(.wired, for: Self.translated)
+      network.set(names, forName: Self.discovery)
+      let monitor = network.monitor(.address(Self.literal))
+      try await monitor.waitUntilReachable()
+      network.set(.unreachable(.noCarrier), for: Self.literal)
+      try await network.settle()
+      if case .nonexistent = names {
+        #expect(monitor.current.isUnreachable(.noCarrier))
+      } else {
+        #expect(monitor.current.isVia("eth0") && monitor.current.destination == Self.translated)
+      }
+    }
+  }
+
   @Test(arguments: ["169.254.1.1", "127.0.0.1", "224.0.0.251", "0.0.0.0"])
   func anAddressThatNoTranslatorCanLeadToIsNotLookedFor(text: String) async throws {
     let lab = NameLab()

@@ -156,6 +156,20 @@ struct ManualClockSleepTests {
     for duration in Duration.endless { #expect(start.advanced(by: duration) > start) }
   }
 
+  #if os(Linux)
+  @Test func keepsNothingOfNetworksThatHaveEnded() async {
+    await #expect(processExitsWith: .success) {
+      let clock = ManualClock()
+      // 16 bytes of each would show.
+      let limits = Leftovers.Limits(heap: 16_000)
+      let left = try await Leftovers(within: limits) {
+        for _ in 0..<1_000 { _ = ScriptedNetwork(clock: clock) }
+      }
+      #expect(left.isWithin(limits), "\(left)")
+    }
+  }
+  #endif
+
   @Test func theCodeUnderTestAndItsMonitorsGoByOneTime() async throws {
     let clock = ManualClock()
     let network = scriptedNetwork(clock: clock)

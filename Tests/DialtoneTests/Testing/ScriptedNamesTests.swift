@@ -48,6 +48,31 @@ struct ScriptedNamesTests {
     try await eventually("the new answer") { monitor.current.reason == .nameNotResolved }
   }
 
+  /// More names hang than a process has threads for lookups.
+  @Test func whatDoesNotHangIsDecidedOnceTheNetworkHasSettled() async throws {
+    for _ in 0..<50 {
+      let network = scriptedNetwork()
+      network.set(.wifi)
+      let hanging = try (0..<12).map { number in
+        network.set(.hanging, forName: "slow\(number).example")
+        return network.monitor(try .host("slow\(number).example"))
+      }
+      network.set(.addresses([ip("192.0.2.1")]), forName: "name.example")
+      let monitor = network.monitor(try .host("name.example"))
+      try await network.settle()
+      #expect(monitor.current.isVia("wlan0"))
+      #expect(hanging.allSatisfy { $0.current.status == .undetermined && $0.current.reason == nil })
+      network.set(.nonexistent, forName: "name.example")
+      network.clock.advance(by: .seconds(1))
+      try await network.settle()
+      #expect(monitor.current.isUnreachable(.nameNotResolved))
+      #expect(hanging.allSatisfy { $0.current.isUndetermined(.nameNotResolved) })
+      network.set(.addresses([ip("192.0.2.1")]), forName: "slow7.example")
+      try await network.settle()
+      #expect(hanging[7].current.isVia("wlan0"))
+    }
+  }
+
   @Test func aHangingNameIsAnsweredWhenItIsSet() async throws {
     let network = scriptedNetwork()
     network.set(.wifi)
@@ -73,19 +98,6 @@ struct ScriptedNamesTests {
       let monitor = ReachabilityMonitor(try .host("slow.example"), environment: other.environment)
       try await eventually("it is answered") { monitor.current.isReachable }
       withExtendedLifetime(monitors) {}
-    }
-  }
-
-  @Test func namesThatHangEndWithTheirNetwork() async {
-    await #expect(processExitsWith: .success) {
-      for _ in 0..<10 {
-        let network = scriptedNetwork()
-        network.set(.hanging, forName: "slow.example")
-        let monitor = ReachabilityMonitor(try .host("slow.example"), environment: network.environment)
-        try await eventually("it hangs") { ProcessCensus.threads(named: "dialtone-names") > 0 }
-        withExtendedLifetime(monitor) {}
-      }
-      try await eventually("no thread is left") { ProcessCensus.threads(named: "dialtone-names") == 0 }
     }
   }
   #endif

@@ -80,6 +80,25 @@ struct DurationTests {
     try await monitor.waitUntilReachable(timeout: timeout)
   }
 
+  @Test(arguments: Duration.endless + Duration.negative)
+  func aGateTakesAnyTime(timeout: Duration) async throws {
+    let network = scriptedNetwork()
+    var policy = PathGate.Policy()
+    policy.spread = timeout
+    let gate = PathGate(policy: policy, environment: network.environment)
+    let waiting = Task { try await gate.waitForPath(timeout: timeout) }
+    if timeout < .zero {
+      let error = await #expect(throws: PathGate.Unavailable.self) { try await waiting.value }
+      #expect(error?.cause == .timedOut && error?.reason == .noRoute)
+    } else {
+      try await eventually("it waits") { gate.waiterCount == 1 }
+    }
+    network.set(.wifi)
+    if timeout > .zero { #expect(try await waiting.value.isVia("wlan0")) }
+    try await network.settle()
+    #expect(try await gate.waitForPath(timeout: timeout).isVia("wlan0"))
+  }
+
   /// A monitor with this settling that has told its first state, on a network that has just changed, and a path monitor
   /// with the same settling.
   private static func changing(
