@@ -46,8 +46,14 @@ package final class Subscription<State: Sendable>: Sendable {
     /// What resumes a waiting task or thread.
     var waiter: Waiter?
     var last: Snapshot<State>?
-    /// For a handler: it waits for its turn. For a queue: it has a block of this subscription.
-    var isScheduled = false
+    /// For a handler: it waits for its turn. For a queue: it has a block of this subscription. In a child of fork(2),
+    /// what the parent had scheduled is not.
+    var isScheduled: Bool {
+      get { scheduler == ForkCount.current }
+      set { scheduler = newValue ? ForkCount.current : nil }
+    }
+    /// The ``ForkCount`` of the process that has scheduled it.
+    var scheduler: UInt32?
     /// Whether it was woken since the state was read that the handler is about to get.
     var isWokenAgain = false
   }
@@ -87,7 +93,7 @@ package final class Subscription<State: Sendable>: Sendable {
   /// Ends the subscription. You can call it on any thread, inside the receiver's own handler, and several times.
   func cancel() {
     let former = progress.withLock { progress in
-      defer { progress = Progress(kind: .cancelled, last: progress.last, isScheduled: progress.isScheduled) }
+      defer { progress = Progress(kind: .cancelled, last: progress.last, scheduler: progress.scheduler) }
       return progress
     }
     former.waiter?(nil)
@@ -143,7 +149,7 @@ extension Subscription where State: DeterminableState {
       given = newest
       return handler
     }
-    if let handler, let given { handler(given) }
+    if let handler, let given { ForkGate.atRest { handler(given) } }
     // Nobody has scheduled a state that came while the closure ran.
     if place == nil {
       lookAndPerform(isBlockDone: true)

@@ -123,7 +123,8 @@ extension NetworkEngine {
         while true {
           deliveries.deliver()
           guard let pause = self?.standIn() else { break }
-          _ = wakeup.wait(timeout: pause == .max ? .distantFuture : .now() + .nanoseconds(Int(clamping: pause)))
+          let end = pause == .max ? DispatchTime.distantFuture : .now() + .nanoseconds(Int(clamping: pause))
+          _ = ForkGate.atRest { wakeup.wait(timeout: end) }
         }
         // Handlers may have been added just before, and each counts on being called.
         deliveries.deliver()

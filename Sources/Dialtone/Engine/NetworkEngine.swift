@@ -217,11 +217,12 @@ package final class NetworkEngine: Sendable {
   /// its lock: one alone would stop reading while a handler blocks.
   func startThreads(_ waiter: any EventWaiter) -> Bool {
     for _ in 0..<2 {
-      let isStarted = Thread.start(named: "dialtone") { [weak self, known, deliveries] in
+      let isStarted = Thread.start(named: "dialtone") { [weak self, known, deliveries, forkCount] in
         while self?.turn(waiter) ?? false {
           // Last, since a handler may block: it must not hold up anything of the turn.
           deliveries.deliver()
-          if waiter.wait() { continue }
+          // If a handler has forked, its child is here, too: the events are the parent's.
+          if forkCount == ForkCount.current, ForkGate.atRest({ waiter.wait() }) { continue }
           if let self { self.deliver { _ in self.replace(waiter) } }
           break
         }

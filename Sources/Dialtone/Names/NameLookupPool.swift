@@ -129,7 +129,7 @@ package final class NameLookupPool: Sendable {
       guard let next else { return }
       done = next
       if next.isCancelled { continue }
-      let result = next.lookup(next.question.name, next.question.family)
+      let result = ForkGate.atRest { next.lookup(next.question.name, next.question.family) }
       next.takeAnswer()?(result)
     }
   }
@@ -144,7 +144,7 @@ package final class NameLookupPool: Sendable {
       rest.tv_sec = Int(pause / 1_000_000_000)
       rest.tv_nsec = Int(pause % 1_000_000_000)
       // Even if it is interrupted, the queue says what is left. The call keeps no pointer.
-      _ = unsafe nanosleep(&rest, nil)
+      _ = ForkGate.atRest { unsafe nanosleep(&rest, nil) }
     }
   }
 }
