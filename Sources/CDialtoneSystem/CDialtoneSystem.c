@@ -310,11 +310,64 @@ long long csystem_changed(const char *path) {
 #endif
 
 unsigned int csystem_forks;
-static void count_fork(void) { __atomic_fetch_add(&csystem_forks, 1, __ATOMIC_RELAXED); }
 
-// The handler runs in the child alone, before fork() returns there; an atomic addition is async-signal-safe. Before
-// main, there is nobody to tell of a failure for lack of memory, and there is plenty.
-__attribute__((constructor)) static void watch_forks(void) { (void)pthread_atfork(NULL, NULL, count_fork); }
+// How many threads work, and how many are in fork(2).
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
+static unsigned int working, forking;
+// Of the calling thread: whether it works, and whether it did when it began to fork.
+static _Thread_local bool is_working, has_worked;
+
+void csystem_begin_work(void) {
+  pthread_mutex_lock(&gate);
+  while (forking > 0) pthread_cond_wait(&gate_changed, &gate);
+  working++;
+  pthread_mutex_unlock(&gate);
+  is_working = true;
+}
+
+bool csystem_end_work(void) {
+  if (!is_working) return false;
+  is_working = false;
+  pthread_mutex_lock(&gate);
+  if (--working == 0 && forking > 0) pthread_cond_broadcast(&gate_changed);
+  pthread_mutex_unlock(&gate);
+  return true;
+}
+
+static void fork_begins(void) {
+  has_worked = csystem_end_work();
+  // A thread that works may need what the calling thread holds: then fork(2) goes on without it.
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec++;
+  pthread_mutex_lock(&gate);
+  forking++;
+  while (working > 0 && pthread_cond_timedwait(&gate_changed, &gate, &limit) == 0) continue;
+  pthread_mutex_unlock(&gate);
+}
+
+static void fork_ends(void) {
+  pthread_mutex_lock(&gate);
+  forking--;
+  pthread_cond_broadcast(&gate_changed);
+  pthread_mutex_unlock(&gate);
+  if (has_worked) csystem_begin_work();
+}
+
+// The child has none of the other threads.
+static void child_begins(void) {
+  gate = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  gate_changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+  working = forking = 0;
+  __atomic_fetch_add(&csystem_forks, 1, __ATOMIC_RELAXED);
+  if (has_worked) csystem_begin_work();
+}
+
+// Before main, there is nobody to tell of a failure for lack of memory, and there is plenty.
+__attribute__((constructor)) static void watch_forks(void) {
+  (void)pthread_atfork(fork_begins, fork_ends, child_begins);
+}
 
 static int argument_count;
 static char **arguments;

@@ -70,6 +70,11 @@ static inline bool csystem_is_static(void) { return false; }
 extern unsigned int csystem_forks;
 static inline unsigned int csystem_fork_count(void) { return __atomic_load_n(&csystem_forks, __ATOMIC_RELAXED); }
 
+// The calling thread works from the first call to the second. fork(2) waits until no thread works, for a second at
+// most, and none begins to work before it is done. The second call returns whether the thread worked.
+void csystem_begin_work(void);
+bool csystem_end_work(void);
+
 // The arguments of the process, as the C runtime gave them to main. Only glibc hands them to constructors; with another
 // libc they are `NULL` and 0.
 char *_Nullable *_Nullable csystem_arguments(int *_Nonnull count);

@@ -28,8 +28,13 @@ package final class Subscription<State: Sendable>: Sendable {
     /// What resumes a waiting task or thread.
     var waiter: Waiter?
     var last: Snapshot<State>?
-    /// Whether the closure waits for its turn.
-    var isScheduled = false
+    /// Whether the closure waits for its turn. In a child of fork(2), what the parent had scheduled does not.
+    var isScheduled: Bool {
+      get { scheduler == ForkCount.current }
+      set { scheduler = newValue ? ForkCount.current : nil }
+    }
+    /// The ``ForkCount`` of the process that has scheduled it.
+    var scheduler: UInt32?
     /// Whether it was woken since the state was read that the handler is about to get.
     var isWokenAgain = false
     var isCancelled = false
@@ -122,7 +127,7 @@ extension Subscription where State: DeterminableState {
   /// Runs the closure with the newest state, if it has not had it. Returns whether it was woken meanwhile, so that a
   /// thread of the engine has to call this again.
   private func deliver() -> Bool {
-    if let (state, handler) = take() { handler?(state) }
+    if let (state, handler) = take() { ForkGate.atRest { handler?(state) } }
     // Nobody has scheduled a state that came while the closure ran.
     if place == nil {
       look(isBlockDone: true)

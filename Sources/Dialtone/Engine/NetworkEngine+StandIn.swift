@@ -43,10 +43,14 @@ extension NetworkEngine {
     if isWaiting { wakeup.signal() }
   }
 
-  /// Makes a waiter and starts the threads, if there is no waiter.
+  /// Makes a waiter and starts the threads, if there is no waiter and the calling thread is in their network namespace.
   func start(_ control: inout Control) {
     if control.waiter != nil { return }
     control.standIn.nextTry = TimeSource.system.now().addingClamped(Self.retryInterval)
+    if !namespace.isCurrent {
+      control.standIn.shortage = .denied
+      return
+    }
     do throws(SystemError) {
       let waiter = try provider.makeWaiter(time)
       if !startThreads(waiter) {
@@ -123,7 +127,8 @@ extension NetworkEngine {
         while true {
           deliveries.deliver()
           guard let pause = self?.standIn() else { break }
-          _ = wakeup.wait(timeout: pause == .max ? .distantFuture : .now() + .nanoseconds(Int(clamping: pause)))
+          let end = pause == .max ? DispatchTime.distantFuture : .now() + .nanoseconds(Int(clamping: pause))
+          _ = ForkGate.atRest { wakeup.wait(timeout: end) }
         }
         // Handlers may have been added just before, and each counts on being called.
         deliveries.deliver()

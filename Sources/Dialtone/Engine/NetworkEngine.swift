@@ -54,6 +54,8 @@ package final class NetworkEngine: Sendable {
   let control = Lock(Control())
   let known = Known()
   private let forkCount = ForkCount.current
+  /// Where its threads and sockets are.
+  let namespace = NetworkNamespace()
 
   package var time: TimeSource { provider.time }
 
@@ -152,12 +154,31 @@ package final class NetworkEngine: Sendable {
 
   // MARK: Questions
 
-  /// Returns what is true of a target now, asked on the calling thread. Waits for a turn that is under way, but never
-  /// for the network.
+  /// Returns what is true of a target now. Waits for a turn that is under way, but never for the network.
+  ///
+  /// It is asked on the calling thread. In another network namespace, that thread opens nothing: if it has to, a thread
+  /// of the engine asks.
   func answer(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
+    let state = answerHere(target, configuration)
+    if isInherited || state.reason != .denied || namespace.isCurrent { return state }
+    let answer = Lock(state)
+    let isThere = DispatchSemaphore(value: 0)
+    let timer = schedule(at: time.now()) {
+      let state = self.answerHere(target, configuration)
+      answer.withLock { $0 = state }
+      isThere.signal()
+    }
+    // The threads may be lost meanwhile, and no others be given.
+    if timer != nil { _ = isThere.wait(timeout: .now() + .seconds(1)) }
+    timer?.cancel()
+    return answer.withLock { $0 }
+  }
+
+  private func answerHere(_ target: ReachabilityTarget, _ configuration: ReachabilityConfiguration) -> Reachability {
     if isInherited { return .denied(for: .denied) }
     let found = known.opened.withLock { opened -> (state: Reachability, woken: (any EventWaiter)?)? in
       guard let waiter = control.withLock({ $0.waiter }) else { return nil }
+      if opened == nil, !namespace.isCurrent { return (.denied, nil) }
       let (answer, isTurnDue) = open(&opened, waiter).state.answer(target, configuration)
       return (answer, isTurnDue ? waiter : nil)
     }
@@ -223,11 +244,12 @@ package final class NetworkEngine: Sendable {
   /// its lock: one alone would stop reading while a handler blocks.
   func startThreads(_ waiter: any EventWaiter) -> Bool {
     for _ in 0..<2 {
-      let isStarted = Thread.start(named: "dialtone") { [weak self, known, deliveries] in
+      let isStarted = Thread.start(named: "dialtone") { [weak self, known, deliveries, forkCount] in
         while self?.turn(waiter) ?? false {
           // Last, since a handler may block: it must not hold up anything of the turn.
           deliveries.deliver()
-          if waiter.wait() { continue }
+          // If a handler has forked, its child is here, too: the events are the parent's.
+          if forkCount == ForkCount.current, ForkGate.atRest({ waiter.wait() }) { continue }
           if let self { self.deliver { _ in self.replace(waiter) } }
           break
         }

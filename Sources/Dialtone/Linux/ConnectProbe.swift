@@ -20,16 +20,18 @@ final class ConnectProbe {
     case refused(CInt)
     /// No socket could be made as the destination needs it.
     case unknown
-    /// The system lacks descriptors or memory for now; this is the errno.
+    /// The system lacks descriptors or memory for now, or the thread is in another network namespace (EXDEV); this is
+    /// the errno.
     case short(CInt)
 
     /// What an errno says that is no route lookup's.
     fileprivate init(other errno: CInt) {
-      self = [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) ? .short(errno) : .unknown
+      self = [EMFILE, ENFILE, ENOMEM, ENOBUFS, EXDEV].contains(errno) ? .short(errno) : .unknown
     }
   }
 
-  /// It belongs to the network namespace in which it was made.
+  /// Where its sockets are. A thread in another one makes none.
+  let namespace = NetworkNamespace()
   private var kept: ProbeSocket?
   /// Whether TCP can be trusted to send nothing.
   private var isTCPSilent = false
@@ -52,7 +54,7 @@ final class ConnectProbe {
     do throws(SystemError) {
       if !(kept?.isOurs ?? false) {
         isTCPSilent = Self.isTCPSilent
-        kept = try ProbeSocket(isTCPSilent ? .tcp : .udp)
+        kept = try makeSocket(isTCPSilent ? .tcp : .udp)
       }
       return try ask(destination)
     } catch {
@@ -68,7 +70,12 @@ final class ConnectProbe {
     if isKeptOne, destination.source == nil, destination.output == nil, destination.mark == 0 {
       return kept?.connect(destination) ?? .unknown
     }
-    return try ProbeSocket(transport).connect(destination)
+    return try makeSocket(transport).connect(destination)
+  }
+
+  private func makeSocket(_ transport: ReachabilityConfiguration.Transport) throws(SystemError) -> ProbeSocket {
+    if !namespace.isCurrent { throw SystemError("socket", errno: EXDEV) }
+    return try ProbeSocket(transport)
   }
 }
 

@@ -82,6 +82,8 @@ final class LinuxNetwork: NetworkSource {
 
   /// Opens what is not open: at first, and if descriptors or memory were short until now.
   private func connect() {
+    // A question may come from a thread in another network namespace: sockets made there would be of that one.
+    if !lookups.probe.namespace.isCurrent { return synchronise() }
     do throws(NetlinkError) {
       if queries == nil { queries = try KernelQueries() }
       // Listening begins before the tables are read, so that no change falls between.

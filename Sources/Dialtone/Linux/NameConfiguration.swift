@@ -135,12 +135,14 @@ final class NameConfiguration: Sendable {
         return state.isReading ? state.isWanted : nil
       }
       guard let isWanted else { return }
-      let (hasChanged, canBeWatched) = watcher.withLock { watcher in
-        let hasChanged = isWanted && !watcher.start() && watcher.hasChanged()
-        if !isWanted { watcher.stop() }
-        return (hasChanged, !watcher.hasToBePolled)
+      let (hasChanged, canBeWatched, servers) = ForkGate.atRest {
+        let (hasChanged, canBeWatched) = watcher.withLock { watcher in
+          let hasChanged = isWanted && !watcher.start() && watcher.hasChanged()
+          if !isWanted { watcher.stop() }
+          return (hasChanged, !watcher.hasToBePolled)
+        }
+        return (hasChanged, canBeWatched, isWanted ? readServers() : nil)
       }
-      let servers = isWanted ? readServers() : nil
       let isNew = state.withLock { state in
         let isFirst = state.servers == nil
         state.servers = servers

@@ -18,7 +18,7 @@ final class RouteLookups {
 
   let gateways: GatewayWatch
   private let time: TimeSource
-  private let probe = ConnectProbe()
+  let probe = ConnectProbe()
   /// When the routes of the answers end.
   private var expiries = RouteExpiries()
   /// When to ask once more about IPv6 routes that were announced.

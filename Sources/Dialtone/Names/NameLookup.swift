@@ -43,7 +43,7 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
   case .ipv6?: unsafe hints.ai_family = AF_INET6
   }
   var list: UnsafeMutablePointer<addrinfo>?
-  let status = unsafe getaddrinfo(name, nil, &hints, &list)
+  let status = ForkGate.atRest { unsafe getaddrinfo(name, nil, &hints, &list) }
   guard status == 0 else {
     // Without a descriptor, the resolver says that there is no such name.
     if let errno = exhaustion() { return .exhausted(errno: errno) }

@@ -152,7 +152,7 @@ package final class NameLookupPool: Sendable {
       rest.tv_sec = Int(pause / 1_000_000_000)
       rest.tv_nsec = Int(pause % 1_000_000_000)
       // Even if it is interrupted, the queue says what is left. The call keeps no pointer.
-      _ = unsafe nanosleep(&rest, nil)
+      _ = ForkGate.atRest { unsafe nanosleep(&rest, nil) }
     }
   }
 }

@@ -22,6 +22,14 @@ package struct FileIdentity: Equatable, Sendable {
     mark = csystem_mark_of(descriptor)
   }
 
+  /// The file at a path; `nil` if there is none.
+  init?(at path: String) {
+    var status = stat()
+    // The path becomes a C string for the call, which writes to `status` alone.
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    (device, inode, mark) = (status.st_dev, status.st_ino, 0)
+  }
+
   /// Marks the file that a descriptor of Dialtone stands for, and returns its identity; `nil` if it is negative, since
   /// nothing was opened.
   package static func marking(_ descriptor: Int32) -> FileIdentity? {

@@ -16,8 +16,8 @@ package enum Thread {
   static var current: UInt { csystem_thread() }
 
   /// Starts a detached thread, with signals blocked so that the program's handlers run on the program's own threads.
-  /// Returns `false` if the system has no thread to give. `stackSize` is in bytes, a multiple of the page size; `nil`
-  /// leaves it to the system.
+  /// fork(2) waits for it (``ForkGate``). Returns `false` if the system has no thread to give. `stackSize` is in bytes,
+  /// a multiple of the page size; `nil` leaves it to the system.
   package static func start(
     named name: String, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
   ) -> Bool {
@@ -48,8 +48,10 @@ package enum Thread {
     let status = unsafe csystem_start_thread(
       &attributes,
       { argument in
+        csystem_begin_work()
         // Takes the retain that start() made; the box is used by nobody else.
         if let argument = unsafe argument { unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
+        _ = csystem_end_work()
         return nil
       }, box.toOpaque())
     if status != 0 { unsafe box.release() }
@@ -95,6 +97,18 @@ extension Thread {
 package enum ForkCount {
   /// A number that differs between a child of fork(2) and its parent. Costs one plain load.
   package static var current: UInt32 { csystem_fork_count() }
+}
+
+/// Keeps the threads that ``Thread`` has started from being in the middle of something when the process is copied: in
+/// the child, their locks would be held for good. fork(2) waits until all of them are at rest, for a second at most,
+/// and they go on once it is done (pthread_atfork(3)).
+package enum ForkGate {
+  /// Runs `body`, for which fork(2) does not wait: it may take long, or is the program's code. For any thread.
+  package static func atRest<Result>(_ body: () -> Result) -> Result {
+    let isToGoOn = csystem_end_work()
+    defer { if isToGoOn { csystem_begin_work() } }
+    return body()
+  }
 }
 
 /// The variables of the process's environment (environ(7)).

@@ -65,7 +65,7 @@ final class TrustStore: Sendable {
       return (state.lastNumber, nil, isFirst)
     }
     if let known { answer(.success(known)) }
-    if isFirst, !Thread.start(named: "dialtone-trust", { self.end(source, self.read(source)) }) {
+    if isFirst, !Thread.start(named: "dialtone-trust", { self.end(source, ForkGate.atRest { self.read(source) }) }) {
       end(source, .failure(SiteError(.trustUnreadable, "there is no thread to read the trusted certificates on")))
     }
     return Inquiry(store: self, source: source, number: number)

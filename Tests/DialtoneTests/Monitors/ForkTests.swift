@@ -6,6 +6,7 @@ import CDialtoneSystem
 import CTestSupport
 import Dialtone
 import DialtoneTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -99,6 +100,83 @@ struct ForkTests {
       }
       #expect(status == 0, "the child ended with \(status)")
       withExtendedLifetime(hanging) {}
+    }
+  }
+
+  @Test func aHandlerThatRunsAtTheForkIsCalledInTheChild() async {
+    await #expect(processExitsWith: .success) {
+      let network = scriptedNetwork()
+      network.set(.wifi)
+      let told = Log<Reachability>()
+      let latch = Latch()
+      let monitor = network.monitor()
+      let token = monitor.observe { state in
+        told.append(state)
+        if state.isReachable { latch.wait() }
+      }
+      try await eventually("the handler runs") { latch.count == 1 }
+      try await ForkTests.rest()
+      let status = ForkTests.inChild {
+        network.set(.unreachable(.noCarrier))
+        ForkTests.wait { monitor.current.reason == .noCarrier && told.last?.reason == .noCarrier }
+        return 0
+      }
+      #expect(status == 0, "the child ended with \(status)")
+      latch.open()
+      token.cancel()
+    }
+  }
+
+  @Test func theChildOfAHandlerEndsWithItAndTheParentGoesOn() async {
+    await #expect(processExitsWith: .success) {
+      let network = scriptedNetwork()
+      network.set(.wifi)
+      let child = Atomic<CInt>(0)
+      let told = Log<Reachability>()
+      let monitor = network.monitor()
+      let token = monitor.observe { state in
+        if child.load(ordering: .relaxed) == 0 {
+          let number = ctestsupport_fork()
+          if number == 0 { alarm(60) }
+          child.store(number, ordering: .relaxed)
+        }
+        told.append(state)
+      }
+      try await told.wait("the first state") { $0.isReachable }
+      let status = ctestsupport_wait(child.load(ordering: .relaxed))
+      #expect(status == 0, "the child ended with \(status)")
+      network.set(.unreachable(.noCarrier))
+      try await told.wait("a change in the parent") { $0.reason == .noCarrier }
+      token.cancel()
+    }
+  }
+
+  /// Opened when a fork begins.
+  private static let forkBegins = Latch()
+
+  @Test func aForkWaitsForThreadsThatWork() async {
+    await #expect(processExitsWith: .success) {
+      #expect(pthread_atfork({ ForkTests.forkBegins.open() }, nil, nil) == 0)
+      let steps = Atomic(0)
+      let isStarted = Thread.start(named: "dialtone-test") {
+        ForkTests.forkBegins.wait()
+        for _ in 0..<1_000_000 { steps.add(1, ordering: .relaxed) }
+      }
+      #expect(isStarted)
+      try await eventually("it works") { ForkTests.forkBegins.count == 1 }
+      let status = ForkTests.inChild { steps.load(ordering: .relaxed) == 1_000_000 ? 0 : 1 }
+      #expect(status == 0, "the child ended with \(status)")
+    }
+  }
+
+  @Test func aForkDoesNotWaitForEver() async {
+    await #expect(processExitsWith: .success) {
+      // It may need what the thread holds that forks.
+      let latch = Latch()
+      #expect(Thread.start(named: "dialtone-test") { latch.wait() })
+      try await eventually("it works") { latch.count == 1 }
+      #expect(ForkTests.inChild { 0 } == 0)
+      latch.open()
     }
   }
 }
