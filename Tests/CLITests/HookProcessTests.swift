@@ -143,6 +143,21 @@ struct HookProcessTests {
     }
   }
 
+  /// POSIX.1-2017, 8.3: an empty part of PATH is the current folder.
+  @Test(arguments: [":/usr/bin:/bin", "/usr/bin::/bin", "/usr/bin:/bin:"])
+  func findsAProgramAsShellsDo(path: String) async throws {
+    let lab = try makeLab()
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let script = """
+      cd \(folder.path) && echo 'echo ran; /bin/rm own' > own && /bin/chmod +x own
+      exec \(Tool.path) watch --count 1 --settling 0 --exec own
+      """
+    let process = try lab.spawn("/bin/sh", ["-c", script], environment: ["PATH": path])
+    #expect(try await process.error.text(within: .seconds(60)) == "ran\n")
+    #expect(try await process.exit(within: .seconds(60)) == .exited(0))
+  }
+
   @Test(arguments: [1, 2, 255])
   func saysHowAProgramFailed(status: Int) async throws {
     let lab = try makeLab()

@@ -60,7 +60,9 @@ struct Hook: Sendable {
   var exists: Bool {
     if program.contains("/") { return Self.isProgram(program) }
     let path = Environment.value(of: "PATH") ?? "/usr/local/bin:/usr/bin:/bin"
-    return path.split(separator: ":").contains { Self.isProgram("\($0)/\(program)") }
+    // An empty part is the folder that one is in (POSIX.1-2017, 8.3).
+    return path.split(separator: ":", omittingEmptySubsequences: false)
+      .contains { Self.isProgram($0.isEmpty ? program : "\($0)/\(program)") }
   }
 
   private static func isProgram(_ path: String) -> Bool {
