@@ -89,6 +89,23 @@ struct HookProcessTests {
     }
   }
 
+  /// termios(3): who is not in front is stopped when it reads the terminal (SIGTTIN), and by `tostop` when it writes
+  /// there (SIGTTOU). The run would take ten minutes.
+  @Test(arguments: [
+    ("read x </dev/tty", "dialtone: --exec: sh: was ended: it wants the terminal, which only the command has"),
+    ("trap 'echo asked; exit' TERM; read x </dev/tty & wait", "asked"),
+    ("stty tostop </dev/tty && echo written && stty -tostop </dev/tty", "written"),
+  ])
+  func aHookOnATerminalDoesNotStopForEver(script: String, said: String) async throws {
+    let lab = try makeLab()
+    let process = try Tool.start(
+      ["watch", "--count", "1", "--settling", "0", "--exec-timeout", "10m", "--exec", "sh", "-c", script], in: lab,
+      terminal: LabTerminal(columns: 200))
+    let text = try await process.output.text(within: .seconds(60))
+    #expect(text.split(whereSeparator: \.isNewline).contains(said[...]), "\(text)")
+    #expect(try await process.exit(within: .seconds(60)) == .exited(0))
+  }
+
   /// The program itself ends when asked, and what it has started does not.
   @Test func killsWhatIgnoresItsEnd() async throws {
     let lab = try makeLab()
