@@ -60,6 +60,8 @@ static void become(const struct command_program *program, char **environment, in
     if (sigaction(signal, NULL, &now) == 0 && (now.sa_handler != SIG_IGN || signal == SIGPIPE))
       sigaction(signal, &usual, NULL);
   }
+  // It may write there even if the terminal stops what is not in front (termios(3), TOSTOP).
+  if (isatty(2)) signal(SIGTTOU, SIG_IGN);
   int input = program->input;
   // Away from the numbers that it gets now.
   if ((input < 3 && (input = fcntl(input, F_DUPFD, 3)) < 0) || (channel = fcntl(channel, F_DUPFD, 3)) < 0) goto failed;
@@ -88,6 +90,8 @@ struct guard {
   pid_t leader;
   // Whether the leader has ended. From then on the guard is in its group, so that no other group gets its number.
   int has_ended, is_alone;
+  // What has stopped one of the group that reads the terminal, or sets it; 0 if nothing has.
+  int stop;
   int channel;
 };
 
@@ -96,7 +100,13 @@ static void reap(struct guard *guard) {
   siginfo_t child;
   for (;;) {
     child.si_pid = 0;
-    if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 || child.si_pid == 0) break;
+    if (waitid(P_ALL, 0, &child, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) != 0 || child.si_pid == 0) break;
+    if (child.si_code == CLD_STOPPED) {
+      int is_terminal = child.si_status == SIGTTIN || child.si_status == SIGTTOU;
+      if (is_terminal && getpgid(child.si_pid) == guard->leader) guard->stop = child.si_status;
+      waitid(P_PID, (id_t)child.si_pid, &child, WSTOPPED | WNOHANG);
+      continue;
+    }
     if (child.si_pid == guard->leader) {
       guard->has_ended = 1;
       tell(guard->channel, child.si_code == CLD_EXITED ? COMMAND_EXITED : COMMAND_SIGNALLED, child.si_status);
@@ -141,6 +151,7 @@ static void watch_over(const struct command_program *program, char **environment
   for (;;) {
     reap(&guard);
     if (guard.has_ended && guard.is_alone) _exit(0);
+    if (guard.stop != 0 && step == 0) end = 0;
     long long rest = end - milliseconds();
     // Without a signalfd, it looks again and again.
     int pause = events[1].fd < 0 ? 100 : 1 << 30;
@@ -150,7 +161,7 @@ static void watch_over(const struct command_program *program, char **environment
     int is_left = step == 0 && (events[0].revents & (POLLHUP | POLLERR)) != 0;
     if (!is_left && milliseconds() < end) continue;
     if (step == 0) {
-      if (!is_left) tell(channel, COMMAND_TOO_LONG, 0);
+      if (!is_left) tell(channel, COMMAND_CUT, guard.stop);
       kill(-guard.leader, SIGTERM);
       // What is stopped takes the signal once it goes on.
       kill(-guard.leader, SIGCONT);

@@ -177,6 +177,16 @@ struct ExportProcessTests {
     #expect(try await process.exit() == .signalled(SIGINT))
   }
 
+  /// sd_listen_fds(3): what is closed, and what is no socket, is an error of the descriptor (EBADF, ENOTSOCK).
+  @Test(arguments: [("3<&-", "Bad file descriptor"), ("3</dev/null", "Socket operation on non-socket")])
+  func saysWhatIsNoSocketOfAServiceManager(redirection: String, reason: String) async throws {
+    let script = "LISTEN_FDS=1 LISTEN_PID=$$ exec \(Tool.path) export \(redirection)"
+    let process = try NetworkLab().spawn("/bin/sh", ["-c", script])
+    let place = "the socket 3 of the service manager"
+    #expect(try await process.error.text() == "dialtone: cannot listen on \(place): \(reason)\n")
+    #expect(try await process.exit() == .exited(74))
+  }
+
   @Test func writesAFileForNodeExporter() async throws {
     let lab = try NetworkLab()
     let folder = try TemporaryFolder()

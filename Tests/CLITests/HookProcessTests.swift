@@ -89,6 +89,23 @@ struct HookProcessTests {
     }
   }
 
+  /// termios(3): who is not in front is stopped when it reads the terminal (SIGTTIN), and by `tostop` when it writes
+  /// there (SIGTTOU). The run would take ten minutes.
+  @Test(arguments: [
+    ("read x </dev/tty", "dialtone: --exec: sh: was ended: it wants the terminal, which only the command has"),
+    ("trap 'echo asked; exit' TERM; read x </dev/tty & wait", "asked"),
+    ("stty tostop </dev/tty && echo written && stty -tostop </dev/tty", "written"),
+  ])
+  func aHookOnATerminalDoesNotStopForEver(script: String, said: String) async throws {
+    let lab = try makeLab()
+    let process = try Tool.start(
+      ["watch", "--count", "1", "--settling", "0", "--exec-timeout", "10m", "--exec", "sh", "-c", script], in: lab,
+      terminal: LabTerminal(columns: 200))
+    let text = try await process.output.text(within: .seconds(60))
+    #expect(text.split(whereSeparator: \.isNewline).contains(said[...]), "\(text)")
+    #expect(try await process.exit(within: .seconds(60)) == .exited(0))
+  }
+
   /// The program itself ends when asked, and what it has started does not.
   @Test func killsWhatIgnoresItsEnd() async throws {
     let lab = try makeLab()
@@ -141,6 +158,21 @@ struct HookProcessTests {
     for number in numbers {
       try await eventually("the process \(number) is gone") { !ProcessTable.isAlive(number) }
     }
+  }
+
+  /// POSIX.1-2017, 8.3: an empty part of PATH is the current folder.
+  @Test(arguments: [":/usr/bin:/bin", "/usr/bin::/bin", "/usr/bin:/bin:"])
+  func findsAProgramAsShellsDo(path: String) async throws {
+    let lab = try makeLab()
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let script = """
+      cd \(folder.path) && echo 'echo ran; /bin/rm own' > own && /bin/chmod +x own
+      exec \(Tool.path) watch --count 1 --settling 0 --exec own
+      """
+    let process = try lab.spawn("/bin/sh", ["-c", script], environment: ["PATH": path])
+    #expect(try await process.error.text(within: .seconds(60)) == "ran\n")
+    #expect(try await process.exit(within: .seconds(60)) == .exited(0))
   }
 
   @Test(arguments: [1, 2, 255])

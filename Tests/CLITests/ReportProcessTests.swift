@@ -100,6 +100,23 @@ struct ReportProcessTests {
     #expect(!sheet.contains("url(") && !sheet.contains("@import"))
   }
 
+  /// The shell goes on writing to what it has opened. rename(2), EBUSY: a file that is mounted itself stays, and what
+  /// was in it goes, as by `>`.
+  @Test(arguments: [
+    ("(echo first; $R /dev/stdout; echo last) >page; sed -n '1p;$p' page", "first\nlast\n"),
+    ("seq 99999 >page; mount --bind page page; $R page; head -c 15 page; tail -c 8 page", "<!DOCTYPE html></html>\n"),
+  ])
+  func writesToWhatHasToStay(script: String, output: String) async throws {
+    let lab = try NetworkLab()
+    let folder = try journal()
+    defer { _ = try? FileManager.default.removeItem(atPath: folder) }
+    let report = "cd \(folder); R='\(Tool.path) report --directory \(folder) --output'; "
+    let process = try lab.spawn("/usr/bin/unshare", ["-m", "sh", "-c", report + script])
+    #expect(try await process.output.text(within: .seconds(60)) == output)
+    #expect(try await process.error.text() == "")
+    #expect(try await process.exit() == .exited(0))
+  }
+
   @Test func beginsWithTheJournal() async throws {
     let lab = try NetworkLab()
     let folder = try journal()

@@ -101,6 +101,8 @@ struct TerminalProcessTests {
     let result = try await Tool.run(["--generate-completion-script", shell], in: lab)
     #expect(result.ending == .exited(0))
     #expect(result.output.contains("local-network") && result.output.contains("not-cellular"))
+    // Only bash has compgen, and it expands what that prints.
+    #expect(!result.output.contains("(compgen -c)") && !result.output.contains("eval"))
   }
 
   /// Asked as the shells ask, where they are installed. zsh answers only at a terminal; its script is read.
@@ -132,5 +134,28 @@ struct TerminalProcessTests {
     try lab.addVeth("complete0", "complete1")
     let result = try await Tool.run(["---completion", "watch", "--", "--interface", "0", "0"], in: lab)
     #expect(result.output.split(separator: "\n").sorted() == ["complete0", "complete1", "lo"])
+  }
+
+  /// bash(1): compgen expands the words it gets, so that a command in a name would run. Not only this machine's user
+  /// names interfaces.
+  @Test func runsNoCommandThatStandsInAName() async throws {
+    let lab = try NetworkLab()
+    try lab.addVeth("$(>x0)", "`>x1`")
+    try lab.addVeth("eth0.7", "a-b_@+")
+    let folder = try TemporaryFolder()
+    defer { withExtendedLifetime(folder) {} }
+    let script = try await Tool.run(["--generate-completion-script", "bash"], in: lab).output
+    let questions = [
+      "cd '\(folder.path)' && mkdir -m 700 bin && >'bin/$(>x2)' && chmod +x bin/* && PATH=$PWD/bin:$PATH", script,
+      "ask() { COMP_WORDS=('\(Tool.path)' \"$@\") COMP_CWORD=$# COMP_LINE=\"$*\" COMP_POINT=${#COMP_LINE}",
+      "_dialtone dialtone \"${!#}\" \"${@:$#-1:1}\"; printf '%s\\n' \"${COMPREPLY[@]}\"; COMPREPLY=(); }",
+      "ask status -i ''; ask interfaces ''; ask interfaces l; ask watch --exec '$'; ask watch --exec coproc; ls",
+      "rm -r bin; rm -f x?",
+    ]
+    let process = try lab.spawn("/bin/bash", ["-c", questions.joined(separator: "\n")])
+    let words = try await process.output.text(within: .seconds(60)).split(separator: "\n").map(String.init)
+    let names = ["a-b_@+", "eth0.7", "lo"]
+    #expect(words.prefix(3).sorted() == names && words.dropFirst(3).prefix(3).sorted() == names, "\(words)")
+    #expect(words.dropFirst(6) == ["lo", "$(>x2)", "coproc", "bin"], "\(words)")
   }
 }

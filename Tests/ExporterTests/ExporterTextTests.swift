@@ -121,6 +121,10 @@ struct ExporterTextTests {
       recent: [ExporterPage.cells(of: request, result, at: time)], failed: [], modules: [], isLocalPathUp: false
     ).html
     #expect(good.contains("<td>success</td><td>available</td>") && good.contains("Internet is down: no probe tells"))
+    // HTML, 13.2.3.5 (Preprocessing the input stream): control characters are errors. Formats turn a line around.
+    let cells = ["\u{1B}[31m\u{0}\u{7F}\u{9B}\u{202E}é"]
+    let odd = ExporterPage(recent: [cells], failed: [], modules: [], isLocalPathUp: nil)
+    #expect(odd.html.contains("<td>\u{FFFD}[31m\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}é</td>"))
     let empty = ExporterPage(recent: [], failed: [], modules: [], isLocalPathUp: nil).html
     #expect(
       empty.contains("<p>There was none.</p>") && empty.contains("Internet is not known yet.")

@@ -159,7 +159,7 @@ struct ExporterValueTests {
 
   // MARK: Addresses
 
-  @Test func readsWhereToListen() {
+  @Test func readsWhereToListen() throws {
     let (v4, v6) = (IPAddress("127.0.0.1"), IPAddress("::1"))
     let path = "/" + String(repeating: "a", count: 106)
     let cases: [(String, ListenAddress?)] = [
@@ -177,7 +177,7 @@ struct ExporterValueTests {
     // blackbox_exporter's port.
     #expect(ListenAddress.usual == ListenAddress("127.0.0.1:9115") && ListenAddress.usual.isLocal)
     #expect(ListenAddress.anyPort == .network(v4, port: 0) && ListenAddress.path("/a") != .path("/b"))
-    #expect(ListenAddress.handedOver.isEmpty && !ListenAddress.inherited(-1).isLocal)
+    #expect(try ListenAddress.handedOver.isEmpty && !ListenAddress.inherited(-1).isLocal)
   }
 
   /// A socket that was handed over is of this machine alone if it is bound so.

@@ -212,6 +212,10 @@ struct ProbeHopsTests {
       ([outcome(.captivePortal, 511)], true, [], .captivePortal, "status", false),
       ([outcome(.captivePortal, 200)], true, [401], .unexpectedResponse, "status", false),
       ([outcome(.unexpectedResponse, 511)], true, [], .unexpectedResponse, "status", false),
+      // Its target cannot be read (RFC 3986, 2), and so is not among the fields.
+      ([outcome(.captivePortal, 302)], true, [], .captivePortal, "status", false),
+      ([redirect(.unexpectedResponse), outcome(.captivePortal, 302)], true, [], .unexpectedResponse, "status", false),
+      ([redirect(.unexpectedResponse), outcome(.captivePortal, 511)], true, [], .captivePortal, "status", false),
       ([redirect(.captivePortal)], false, [], .captivePortal, "status", false),
       ([redirect(.unexpectedResponse)], false, [], .unexpectedResponse, "status", false),
       ([redirect(.captivePortal), outcome()], true, [], .captivePortal, "", true),

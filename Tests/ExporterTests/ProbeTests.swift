@@ -143,6 +143,12 @@ struct ProbeTests {
     #expect(found["probe_success"] == 1 && found.verdict == "captive-portal//")
   }
 
+  /// RFC 9110, 5.5: a field has no control character. To a check such a redirect is a portal's.
+  @Test func aPortalsRedirectIsSeenThoughItCannotBeRead() async throws {
+    let site = try await SiteServer(.redirect(to: "http://127.0.0.2:80/\u{1B}[31m"))
+    #expect(try await exporter("").probe("127.0.0.1:\(site.port)").verdict == "captive-portal//status")
+  }
+
   @Test func fieldsStayWithTheTarget() async throws {
     let other = try await SiteServer(.answer(200), at: "127.0.0.2")
     let site = try await SiteServer(

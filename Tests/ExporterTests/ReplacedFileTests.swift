@@ -81,6 +81,26 @@ struct ReplacedFileTests {
     #expect(type != .typeRegular)
   }
 
+  /// proc_pid_fd(5), fd(4): what somebody has opened for this process is written to, as by echo(1), even if it has no
+  /// name any more.
+  @Test func aDescriptorIsWrittenTo() throws {
+    let (path, link) = (try path("opened"), try path("link"))
+    defer { for path in [path, link] { Program.removeItem(URL(fileURLWithPath: path)) } }
+    let file = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    try #require(file >= 0)
+    defer { close(file) }
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/proc/self/fd/\(file)")
+    let places = ["/dev/fd/\(file)", "/proc/\(getpid())/fd/\(file)", link]
+    for place in places { try ReplacedFile.write("a", to: place) }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("aaa".utf8))
+    try FileManager.default.removeItem(atPath: path)
+    for place in places { try ReplacedFile.write("b", to: place) }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    // It writes as many bytes as it is told at most.
+    #expect(unsafe pread(file, &bytes, bytes.count, 0) == 6 && bytes.prefix(6).elementsEqual("aaabbb".utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: try #require(folder).path) == ["link"])
+  }
+
   @Test func saysWhatCannotBeWritten() throws {
     let folder = try #require(folder).path
     for (path, errno) in [(folder, EISDIR), (folder + "/nosuch/a", ENOENT), ("/proc/self/stat/a", ENOTDIR)] {

@@ -70,7 +70,7 @@ enum {
   COMMAND_EXITED = 1,   // with a status
   COMMAND_SIGNALLED,    // by a signal
   COMMAND_NOT_STARTED,  // errno says why
-  COMMAND_TOO_LONG,     // and is asked to end
+  COMMAND_CUT,          // asked to end: 0, its time is over, or the signal that stopped it for the terminal's sake
 };
 
 struct command_event {

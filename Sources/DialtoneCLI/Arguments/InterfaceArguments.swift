@@ -25,8 +25,12 @@ enum InterfaceName {
     return text
   }
 
-  /// The names of the interfaces there are, for a shell to complete.
-  static func completions() -> [String] { InterfaceHint.interfaces()?.map(\.interface.name) ?? [] }
+  /// The names of the interfaces there are, for a shell to complete, if it takes them as they are. bash(1) expands the
+  /// words for compgen, and quotes no `$` and no backquote in what it inserts: a command in a name would run.
+  static func completions() -> [String] {
+    let names = InterfaceHint.interfaces()?.map(\.interface.name) ?? []
+    return names.filter { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "-._@+".contains($0) } }
+  }
 }
 
 /// An address of this machine as it is typed.

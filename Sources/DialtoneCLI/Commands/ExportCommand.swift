@@ -90,7 +90,13 @@ struct ExportCommand: WordCommand {
   }
 
   private func listenAddresses() throws -> [ListenAddress] {
-    let inherited = ListenAddress.handedOver
+    let inherited: [ListenAddress]
+    do throws(SystemError) {
+      inherited = try ListenAddress.handedOver
+    } catch {
+      let status = ExitCode(ExitStatus.inputOutput.rawValue)
+      throw WholeMessage(description: "dialtone: cannot listen on \(error)", status: status)
+    }
     if !inherited.isEmpty {
       if listen.isEmpty { return inherited }
       throw ValidationError("--listen: the service manager has handed sockets over (LISTEN_FDS); leave the option out")

@@ -60,7 +60,9 @@ struct Hook: Sendable {
   var exists: Bool {
     if program.contains("/") { return Self.isProgram(program) }
     let path = Environment.value(of: "PATH") ?? "/usr/local/bin:/usr/bin:/bin"
-    return path.split(separator: ":").contains { Self.isProgram("\($0)/\(program)") }
+    // An empty part is the folder that one is in (POSIX.1-2017, 8.3).
+    return path.split(separator: ":", omittingEmptySubsequences: false)
+      .contains { Self.isProgram($0.isEmpty ? program : "\($0)/\(program)") }
   }
 
   private static func isProgram(_ path: String) -> Bool {
@@ -73,16 +75,18 @@ struct Hook: Sendable {
   /// How a run ended.
   private struct Outcome {
     var ending: command_event?
-    var isTooLong = false
+    /// Why it was ended before: 0 for its time, or the signal that stopped it.
+    var cut: CInt?
   }
 
   /// Runs it to its end. If the task is cancelled, that is now. What goes wrong is said on standard error.
   func run(_ facts: HookFacts, on thread: MainThread) async {
     do throws(SystemError) {
       let outcome = try await outcome(facts, on: thread)
-      if outcome.isTooLong {
+      if outcome.cut == 0 {
         return say("was ended after \(DurationText.words(timeout)); --exec-timeout gives it longer")
       }
+      if outcome.cut != nil { return say("was ended: it wants the terminal, which only the command has") }
       guard let ending = outcome.ending else { return say("its end is not known: what watched over it was killed") }
       switch Int(ending.kind) {
       case COMMAND_NOT_STARTED: say("could not be run: \(SystemError.text(of: ending.value))")
@@ -101,7 +105,7 @@ struct Hook: Sendable {
     var event = command_event()
     // Filled by the call, which does not block then.
     while await thread.wait(for: [run.channel]), unsafe command_next_event(&run, &event) != 0 {
-      if event.kind == COMMAND_TOO_LONG { outcome.isTooLong = true } else { outcome.ending = outcome.ending ?? event }
+      if event.kind == COMMAND_CUT { outcome.cut = event.value } else { outcome.ending = outcome.ending ?? event }
     }
     unsafe command_end_run(&run)
     return outcome

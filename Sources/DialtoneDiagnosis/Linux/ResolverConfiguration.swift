@@ -37,11 +37,8 @@ struct ResolverConfiguration: Equatable, Sendable {
   init() {
     self.init(resolver: Self.text("/etc/resolv.conf"), switching: Self.text("/etc/nsswitch.conf"))
     hosts = HostsFile()
-    do throws(SystemFile.Failure) {
-      _ = try SystemFile.bytes(at: "/etc/resolv.conf", limit: 1 << 20)
-    } catch {
-      if case .refused(let error) = error { isForbidden = error.errno == EACCES }
-    }
+    let read = Result { () throws(SystemFile.Failure) in try SystemFile.bytes(at: "/etc/resolv.conf", limit: 1 << 20) }
+    if case .failure(.refused(let error)) = read { isForbidden = error.errno == EACCES }
     sources.removeAll { !Self.isInstalled($0) }
     // The variables count more (resolv.conf(5)).
     if let domains = EnvironmentVariable["LOCALDOMAIN"] { searchDomains = Self.words(domains[...]) }
@@ -91,14 +88,17 @@ struct ResolverConfiguration: Equatable, Sendable {
     }
   }
 
-  /// The sources, without those behind one of libc's own that ends the search for a name it does not have.
+  /// The sources, without those behind one of libc's own that ends the search for a name it does not have. With an
+  /// action that libc cannot read it asks nobody. What programs get of the hosts file then, only its answer tells.
   private static func sources(_ words: ArraySlice<String>) -> [String] {
     var found: [String] = []
-    for word in words.map(ASCII.folded) {
-      let action = word.drop { $0 == "[" }.prefix { $0 != "]" }
+    let known = ["success", "notfound", "unavail", "tryagain"].flatMap { ["\($0)=return", "\($0)=continue"] }
+    for word in words {
+      let action = ASCII.folded(word.drop { $0 == "[" }.prefix { $0 != "]" })
       let ends = action == "notfound=return" || action.hasPrefix("!") && action.hasSuffix("=return")
       if found.last == "files" || found.last == "dns", ends, action != "!notfound=return" { break }
-      if !action.contains("=") { found.append(word) }
+      let isKnown = known.contains(String(action.drop { $0 == "!" }))
+      if !word.contains(where: { "[]=".contains($0) }) { found.append(word) } else if !isKnown { return ["files"] }
     }
     return found
   }

@@ -154,11 +154,9 @@ struct SystemQuestion {
     if finding.source == .dns, finding.addresses.isEmpty || isCut || !resolver.asksServers {
       if case .addresses(let addresses)? = finding.system {
         // mDNS, LDAP and the like: the system's resolver alone asks them.
-        finding.source = .system
-        finding.addresses = addresses
+        (finding.source, finding.addresses) = (.system, addresses)
       } else if !resolver.asksServers {
-        finding.source = .none
-        finding.addresses = []
+        (finding.source, finding.addresses) = (.none, [])
       }
     }
     return finding

@@ -16,7 +16,6 @@ enum NameMeaning: Hashable, Sendable {
   case unreliable(NameFinding.Unsteady)
   /// The server also gives an address to a name that cannot exist.
   case foundByLiar(server: IPAddress, control: [IPAddress])
-  /// Servers answer at all.
   case serversAnswer
   case oneServerSilent(IPAddress)
   /// hosts(5) has an address that is nobody's.
@@ -27,7 +26,7 @@ enum NameMeaning: Hashable, Sendable {
   case untrue
   case unknown(server: IPAddress, exists: Bool)
   case unknownToFirst(IPAddress, knownTo: IPAddress)
-  /// nsswitch.conf(5) has programs ask no name server.
+  /// nsswitch.conf(5) has programs ask no name server, or not even hosts(5).
   case neverAsked
   /// Servers know it, and programs get no answer.
   case lostInSystem(server: IPAddress, milliseconds: Double?)
@@ -75,12 +74,13 @@ enum NameRules {
     if let unsteady = finding.unsteady { return (.unreliable(unsteady), .fault, .unreliable) }
     switch finding.source {
     case .literal: return (.literal, .skipped, nil)
+    case .none: return (.neverAsked, .fault, .nameWrong)
+    case .hosts where finding.system == .failed: return (.neverAsked, .fault, .nameWrong)
     case .hosts:
       return finding.addresses.allSatisfy(\.isUnspecified) ? (.nobodysByHosts, .fault, .nameWrong) : (.found, .ok, nil)
     case .system:
       guard finding.isLate, let silent = finding.servers.first else { return (.found, .ok, nil) }
       return (.foundBehind(silent: silent.address), .doubtful, .nameServerSilent)
-    case .none: return (.neverAsked, .fault, .nameWrong)
     case .dns: break
     }
     let servers = finding.servers

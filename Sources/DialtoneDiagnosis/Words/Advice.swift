@@ -210,7 +210,7 @@ enum Advice {
     guard case .name(let name) = reading.finding, case .name(let meaning) = reading.meaning else { return nil }
     switch meaning {
     case .nobodysByHosts: return "Take the line out of /etc/hosts: grep -n -w -- \(shell(name.name)) /etc/hosts"
-    case .neverAsked: return "Let the line \"hosts:\" of /etc/nsswitch.conf lead to dns."
+    case .neverAsked: return "Spell the line \"hosts:\" of /etc/nsswitch.conf so that it leads to files and dns."
     case .hijacked, .untrue:
       return "Log in to the network in a browser, or set another name server in /etc/resolv.conf."
     case .nobodysByServer: return "See whether a filter of names blocks \(shell(name.name))."

@@ -186,6 +186,8 @@ struct Words {
     case .unknownToFirst(let first, let other):
       return "\(who(first)) does not know \(name.name), and \(other) does; programs believe "
         + (name.rotates ? "the one that they ask, and that varies" : "the first")
+    case .neverAsked where name.source == .hosts:
+      return "/etc/hosts knows \(name.name), but the system's resolver gives programs no address"
     case .neverAsked:
       return "the file /etc/nsswitch.conf has programs ask no name server"
         + (name.isRootOnly ? "" : ", and /etc/hosts does not know \(name.name)")

@@ -159,11 +159,9 @@ package struct Prober: Sendable {
       let place = module.prober == .tcp ? request.target : url.text
       result.log.append("\(place): \(verdict)\(verdict.address.map { " at \($0)" } ?? "")")
       let found = ProbeResult.Verdict(outcome)
-      let isFirst = result.redirects == 0
-      if details.status != nil, let location = details.redirect {
-        if isFirst { wasPortal = verdict.kind == .captivePortal }
-        return follow(location, from: url, found)
-      }
+      // A page that was not asked for is no portal's. A redirect may be, even if its target cannot be read.
+      if result.redirects == 0 { wasPortal = verdict.kind == .captivePortal && details.status ?? 0 >= 300 }
+      if details.status != nil, let location = details.redirect { return follow(location, from: url, found) }
       // What the details say was noted with the head, unless the body came whole.
       result.phases.transfer += verdict.stage == .body ? timings.sinceFirstByte : details.transfer ?? .zero
       if module.prober == .tcp || details.status == nil || verdict.kind == .failed {
@@ -197,8 +195,8 @@ package struct Prober: Sendable {
       let reason = reason(against: details, status)
       result.succeeded = reason == nil
       guard let reason else { return end(ProbeResult.Verdict(kind: .available), words) }
-      // A portal is told as one, even if something else is not as it should be. A page that was not asked for is none.
-      let isPortal = found.kind == .captivePortal && (details.redirect != nil || status == 511)
+      // RFC 6585, 6: behind a redirect, too.
+      let isPortal = found.kind == .captivePortal && status == 511
       end(ProbeResult.Verdict(kind: isPortal ? .captivePortal : .unexpectedResponse, reason: reason), words)
     }
 

@@ -73,7 +73,7 @@ struct ExporterPage {
     ]
   }
 
-  /// Text as it stands in HTML, in elements and attributes.
+  /// Text as it stands in HTML, in elements and attributes. Control characters have no place there.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -83,6 +83,7 @@ struct ExporterPage {
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
       case "'": result += "&#39;"
+      case _ where [.control, .format].contains(scalar.properties.generalCategory): result += "\u{FFFD}"
       default: result.unicodeScalars.append(scalar)
       }
     }

@@ -44,13 +44,19 @@ package enum ListenAddress: Sendable, Equatable {
 
   /// The sockets that a service manager has opened for this process (sd_listen_fds(3)). They are closed in programs
   /// that this one starts.
+  ///
+  /// - Throws: `SystemError` if one is no socket.
   package static var handedOver: [ListenAddress] {
-    guard EnvironmentVariable["LISTEN_PID"] == String(getpid()),
-      let count = EnvironmentVariable["LISTEN_FDS"].flatMap({ Int32($0) }), (1...64).contains(count)
-    else { return [] }
-    return (3..<3 + count).map { descriptor in
-      _ = csystem_close_on_exec(descriptor)
-      return .inherited(descriptor)
+    get throws(SystemError) {
+      guard EnvironmentVariable["LISTEN_PID"] == String(getpid()),
+        let count = EnvironmentVariable["LISTEN_FDS"].flatMap({ Int32($0) }), (1...64).contains(count)
+      else { return [] }
+      return try (3..<3 + count).map { descriptor throws(SystemError) in
+        if csystem_close_on_exec(descriptor) != 0 || domain(of: descriptor) == nil {
+          throw SystemError("the socket \(descriptor) of the service manager")
+        }
+        return .inherited(descriptor)
+      }
     }
   }
 
@@ -63,11 +69,16 @@ package enum ListenAddress: Sendable, Equatable {
     }
   }
 
-  private static func isLocal(_ descriptor: CInt) -> Bool {
+  /// The domain of a socket (socket(7)); `nil` if it is none, with errno.
+  private static func domain(of descriptor: CInt) -> CInt? {
     var domain: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
     // Both are written during the call.
-    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 else { return false }
+    return unsafe getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 ? domain : nil
+  }
+
+  private static func isLocal(_ descriptor: CInt) -> Bool {
+    guard let domain = domain(of: descriptor) else { return false }
     if domain == AF_UNIX { return true }
     var bytes = [UInt8](repeating: 0, count: 16)
     var port: UInt16 = 0

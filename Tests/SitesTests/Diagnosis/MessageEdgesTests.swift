@@ -168,7 +168,7 @@ struct MessageEdgesTests {
   @Test func readsWordsBetweenSpacesAndTabs() {
     let configuration = ResolverConfiguration(
       resolver: "search\ta.example.\t b.example\n# search c.example\nsearched d.example\n search e.example\n",
-      switching: "#hosts: nothing\n\thosts:\tDNS  files\n",
+      switching: "#hosts: nothing\n\thosts:\tdns  files\n",
       hosts: "203.0.113.10\tsite  other\n# 203.0.113.11 site\n203.0.113.10 site\n203.0.113.12 site\nx site\n")
     #expect(configuration.searchDomains == ["a.example", "b.example"] as [String])
     #expect(configuration.candidates(for: "w") == ["w.a.example", "w.b.example", "w"])

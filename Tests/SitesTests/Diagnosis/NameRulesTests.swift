@@ -188,6 +188,12 @@ struct NameRulesTests {
     #expect(hosts.charge?.cause == .nameWrong && hosts.charge?.proof?.witness == .configuration)
     let never = NameRules.read(NameFinding(name: "site.example", source: .none))
     #expect(never.charge?.cause == .nameWrong && never.charge?.proof?.witness == .configuration)
+    // What is in a file that programs get nothing of, whatever the reason is.
+    let lost = NameFinding(name: "site.example", source: .hosts, addresses: [Self.address], system: .failed)
+    let unread = NameRules.read(lost)
+    #expect(unread.charge?.cause == .nameWrong && unread.charge?.proof == nil && unread.isFault)
+    let verdict = DiagnosisVerdict(of: "site.example", goal: .host, findings: [.name(lost)])
+    #expect(verdict.summary.contains("/etc/hosts knows site.example, but the system's resolver gives programs no"))
     let unknown = NameRules.read(
       NameFinding(name: "site.example", servers: [NameFinding.Server(Self.first, ipv4: Self.unknown)]))
     #expect(unknown.charge?.cause == .nameUnknown && unknown.charge?.proof == nil)
@@ -275,6 +281,11 @@ struct NameRulesTests {
     #expect(configuration("files [UNAVAIL=return NOTFOUND=return] dns").sources == ["files"] as [String])
     #expect(configuration("dns [NOTFOUND=return] files").sources == ["dns"] as [String])
     #expect(configuration("dns [!UNAVAIL=return] files").sources == ["dns"] as [String])
+    // With these, `getent ahosts` of glibc 2.36 finds no name, wherever it is; the last one is no source that there is.
+    for typo in ["[NOTFOUND=retrun]", "[NOTFOUND]", "[]", "[!!UNAVAIL=return]", "[SUCCESS=merge]"] {
+      #expect(configuration("files \(typo) dns").sources == ["files"] as [String], "\(typo)")
+    }
+    #expect(configuration("FILES dns").sources == ["FILES", "dns"] as [String])
     // Of names that are not its own it says that it is not there (nss-mdns).
     let mdns = ["files", "mdns4_minimal", "dns"]
     #expect(configuration("files mdns4_minimal [NOTFOUND=return] dns").sources == mdns)
