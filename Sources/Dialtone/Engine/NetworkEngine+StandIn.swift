@@ -47,10 +47,7 @@ extension NetworkEngine {
   func start(_ control: inout Control) {
     if control.waiter != nil { return }
     control.standIn.nextTry = TimeSource.system.now().addingClamped(Self.retryInterval)
-    if !namespace.isCurrent {
-      control.standIn.shortage = .denied
-      return
-    }
+    if !namespace.isCurrent { return }
     do throws(SystemError) {
       let waiter = try provider.makeWaiter(time)
       if !startThreads(waiter) {

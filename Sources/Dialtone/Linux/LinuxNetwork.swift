@@ -82,8 +82,6 @@ final class LinuxNetwork: NetworkSource {
 
   /// Opens what is not open: at first, and if descriptors or memory were short until now.
   private func connect() {
-    // A question may come from a thread in another network namespace: sockets made there would be of that one.
-    if !lookups.probe.namespace.isCurrent { return synchronise() }
     do throws(NetlinkError) {
       if queries == nil { queries = try KernelQueries() }
       // Listening begins before the tables are read, so that no change falls between.
@@ -188,7 +186,8 @@ final class LinuxNetwork: NetworkSource {
     if isLookupDue, schedule.deadline > now, !schedule.isInDoubt { return }
     // What waits is older than the tables will be, and leaves room for what is announced while they are read.
     schedule.pollBegins(isLost: !readEvents(&change))
-    connect()
+    // A question may come from a thread in another network namespace: sockets made there would be of that one.
+    if lookups.probe.namespace.isCurrent { connect() } else { synchronise() }
     if nameConfiguration.hasToBePolled {
       // There may be a descriptor by now.
       if let new = nameConfiguration.replacement() {
