@@ -54,13 +54,13 @@ struct Promise2ChangeTests {
       .reachable(over: interface("wlan0"), gateway: Self.gateway, source: ip(source))
     }
     let network = scriptedNetwork()
-    network.set(path("2001:db8::1"))
+    network.set(path("192.0.2.7"))
     let monitor = network.monitor()
     let log = Log<Reachability>()
     let reception = await receiver.follow(monitor) { log.append($0) }
-    try await log.wait("the first state") { $0.source == ip("2001:db8::1") }
-    network.set(path("2001:db8::2"))
-    try await eventually("the source is read along") { monitor.current.source == ip("2001:db8::2") }
+    try await log.wait("the first state") { $0.source == ip("192.0.2.7") }
+    network.set(path("192.0.2.8"))
+    try await eventually("the source is read along") { monitor.current.source == ip("192.0.2.8") }
     try await network.settle()
     network.set(.unreachable())
     try await log.wait("unreachable") { !$0.isReachable }
