@@ -58,6 +58,7 @@ private final class HastyNetwork: NetworkSource {
     network.poll(into: &change)
   }
 
+  var nameServers: [IPAddress]? { network.nameServers }
   func watch(_ interest: NetworkInterest) { network.watch(interest) }
   func drain(into change: inout NetworkChange) { network.drain(into: &change) }
   func catchUp(into change: inout NetworkChange) { network.catchUp(into: &change) }

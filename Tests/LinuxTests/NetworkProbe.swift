@@ -91,6 +91,7 @@ private final class ProbedNetwork: NetworkSource {
   }
 
   var nextPoll: Int64? { network.nextPoll }
+  var nameServers: [IPAddress]? { network.nameServers }
   func watch(_ interest: NetworkInterest) { network.watch(interest) }
 
   func drain(into change: inout NetworkChange) {
