@@ -199,9 +199,10 @@ extension NameFinding {
         guard family != one else { return false }
         // Programs get none of a family that this machine has no address of (AI_ADDRCONFIG).
         if addresses.families.contains(family) { return lacksInSystem && system?.families.contains(family) == false }
-        // Programs believe the first server that says anything of use.
+        // Programs believe the first server that says anything of use: where it denies the name, nothing is proven.
         let believed = servers.first { !$0.replies.allSatisfy(\.isUseless) }
-        return servers.contains { $0.reply(family) != nil } && believed?.reply(family)?.isUseless ?? true
+        return servers.contains { $0.reply(family) != nil }
+          && (believed?.denial != nil || believed?.reply(family)?.isUseless ?? true)
       }
   }
 }
