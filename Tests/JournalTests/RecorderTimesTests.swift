@@ -86,6 +86,28 @@ struct RecorderTimesTests {
     #expect(events(machine.handle(.explained(0, name), at: moment(3_101))).map(\.name) == ["cause"])
   }
 
+  /// The recorder begins, and a line is written while the first check of a site fails.
+  @Test(arguments: [(2.0, 2.0), (-3, 0)]) func theFirstOutageIsAsOldAsItsCheck(_ since: Double, _ began: Double) {
+    var machine = machine()
+    _ = machine.handle(.path(NetworkSummary(status: "satisfied")), at: moment(4))
+    let written = events(machine.handle(.state(0, down("timed-out"), since: moment(since).wall), at: moment(7)))
+    #expect(written.map(\.at) == [moment(4)])
+    #expect(OutageLog.outages([machine.start] + written).map(\.began) == [moment(began).wall])
+  }
+
+  /// A cable is plugged in, and what is asked over it does not answer: the cable is not to blame.
+  @Test(arguments: [(9.95, 1), (9.85, 2)])
+  func whatKeptThePathAwayExplainsNoLaterOutage(_ second: Double, _ causes: Int) {
+    var machine = machine(["address", "site"])
+    _ = machine.handle(.path(NetworkSummary(status: "unsatisfied", reason: "no-carrier")), at: moment(1))
+    _ = machine.handle(.state(0, down(), since: nil), at: moment(5))
+    let cable = Explanation(cause: "no-carrier", confidence: "certain", layer: .link, summary: "s")
+    var written = events(machine.handle(.explained(0, cable), at: moment(6)))
+    _ = machine.handle(.path(NetworkSummary(status: "satisfied", interface: "eth0")), at: moment(10))
+    written += events(machine.handle(.state(1, down("timed-out"), since: moment(second).wall), at: moment(15)))
+    #expect(written.count { $0.name == "cause" } == causes)
+  }
+
   /// "An outage around it [sleep] that is over 30 s after waking is no outage."
   @Test(arguments: [(29.0, true), (31.0, false)]) func whatIsOverSoonAfterWakingIsNoOutage(
     _ seconds: Double, _ isWaking: Bool

@@ -286,11 +286,8 @@ private struct Work: ~Copyable {
   }
 
   mutating func tellStatus() {
-    let (up, isComplete) = machine.summary
-    let text = "\(up) of \(machine.targetCount) reachable"
-    if isComplete, text != status {
-      status = text
-      configuration.tellStatus(text)
-    }
+    guard let text = machine.status, text != status else { return }
+    status = text
+    configuration.tellStatus(text)
   }
 }

@@ -76,6 +76,8 @@ package struct RecorderStateMachine: Sendable {
   private static let glancePause = WallTime.second
   /// How much later than the outages that it makes a lost path may be told.
   private static let longestRace = WallTime.second
+  /// How much later than a check over it a path that has come may be told.
+  private static let pathDelivery = WallTime.second / 10
 
   private let recorder: JournalEvent.Recorder
   private var previous: [String: OpenOutage]
@@ -84,11 +86,12 @@ package struct RecorderStateMachine: Sendable {
   private var path: NetworkSummary?
   /// Since when this machine has no path, if it had one.
   private var pathLost: Moment?
-  /// Whether it had none, and got one, since the recorder began.
-  private var hasPathCome = false
+  /// When it last got one after it had none.
+  private var pathCame: Moment?
   private var budget = ExplainBudget()
   private var explaining: Int?
   private var lastGlance = Int64.min
+  private let begun: Moment
   private var seen: Moment
   private var lastWritten: Moment
   private var woke: Moment?
@@ -101,8 +104,7 @@ package struct RecorderStateMachine: Sendable {
     self.previous = previous
     self.previousEnd = previousEnd
     tracks = recorder.targets.map { _ in Track() }
-    seen = now
-    lastWritten = now
+    (begun, seen, lastWritten) = (now, now, now)
   }
 
   /// The first event.
@@ -114,12 +116,10 @@ package struct RecorderStateMachine: Sendable {
     return JournalEvent(.file(recorder, states, path), at: lastWritten)
   }
 
-  package var targetCount: Int { tracks.count }
-
-  /// How many targets are up, and whether each has been seen.
-  package var summary: (up: Int, isComplete: Bool) {
+  /// How many targets are up; `nil` until each has been seen.
+  package var status: String? {
     let up = tracks.count { if case .up? = $0.status { true } else { false } }
-    return (up, tracks.allSatisfy { $0.status != nil })
+    return tracks.allSatisfy { $0.status != nil } ? "\(up) of \(tracks.count) reachable" : nil
   }
 
   /// When to hand in the time, by `Moment.clock`.
@@ -220,7 +220,7 @@ package struct RecorderStateMachine: Sendable {
       open(target, outage, since: began, at, &actions)
     case (let before, .up(let words)):
       // The machine had no path, so an outage that was left open lasted until the path came.
-      if before == nil, hasPathCome, let left = previous[name] { open(target, left, since: at, at, &actions) }
+      if before == nil, pathCame != nil, let left = previous[name] { open(target, left, since: at, at, &actions) }
       if let outage = tracks[target].open {
         close(outage, of: target, how: words, at, &actions)
       } else {
@@ -245,22 +245,19 @@ package struct RecorderStateMachine: Sendable {
     _ target: Int, _ outage: OpenOutage, since began: Moment, _ at: Moment, _ actions: inout [Action]
   ) {
     var outage = outage
-    var isContinued = false
-    if tracks[target].status == nil {
-      outage.wasFirst = true
-      if let previous = previous.removeValue(forKey: outage.target), let previousEnd {
-        outage = previous
-        outage.unwatched += at.awake(since: previousEnd)
-        isContinued = true
-      }
+    outage.wasFirst = tracks[target].status == nil
+    let left = outage.wasFirst ? previous.removeValue(forKey: outage.target) : nil
+    if let left, let previousEnd {
+      outage = left
+      outage.unwatched += at.awake(since: previousEnd)
     } else {
       // It may have begun before what was written last, though not before the target's last state, or asleep.
-      outage.began = [tracks[target].since, woke].compactMap(\.self).reduce(began) { $0.clock < $1.clock ? $1 : $0 }
+      outage.began = [began, begun, tracks[target].since, woke].compactMap(\.self).max { $0.clock < $1.clock } ?? at
     }
     let isExplained = outage.explanation != nil
     tracks[target] = Track(
       status: .down(outage), since: at, wantsExplanation: !isExplained, wantsGlance: !isExplained)
-    write(.begin(outage, isContinued: isContinued), at, &actions)
+    write(.begin(outage, isContinued: left != nil), at, &actions)
     relate(target)
     adopt(target, at, &actions)
   }
@@ -299,7 +296,7 @@ package struct RecorderStateMachine: Sendable {
     if path == summary { return }
     if summary.status == "satisfied" {
       pathLost = nil
-      hasPathCome = hasPathCome || path?.status == "unsatisfied"
+      if path?.status == "unsatisfied" { pathCame = at }
     } else if path?.status == "satisfied" {
       pathLost = at
     }
@@ -315,6 +312,11 @@ package struct RecorderStateMachine: Sendable {
   }
 
   // MARK: Explanations
+
+  /// Whether this machine's path has come since the outage began: what kept it away stops no target that is asked now.
+  private func hadNoPath(_ outage: OpenOutage) -> Bool {
+    pathCame.map { outage.began.clock < $0.clock - Self.pathDelivery } ?? false
+  }
 
   /// Whether this machine has lost its path since the outage began: then what is found now is not its cause.
   private func isOvertaken(_ outage: OpenOutage) -> Bool {
@@ -349,7 +351,7 @@ package struct RecorderStateMachine: Sendable {
     guard var shared = outage.explanation, shared.cause != nil,
       [.machine, .link, .router, .provider].contains(shared.layer), var other = tracks[target].open,
       other.explanation == nil, other.layer != .site, abs(other.began.clock - outage.began.clock) <= Outage.together,
-      !isOvertaken(other)
+      !isOvertaken(other), hadNoPath(outage) == hadNoPath(other)
     else { return }
     shared.sharedFrom = outage.target
     shared.confidence = "likely"
