@@ -60,6 +60,7 @@ struct ConfigurationTests {
     let web = try #require(modules["web"])
     #expect(web.prober == .http && web.timeout == .milliseconds(61_500) && web.interface == "eth0")
     #expect(web.method == .head && web.statuses == [200, 301] && web.versions == ["HTTP/1.1", "HTTP/2.0"])
+    #expect(!web.enablesHTTP2)
     #expect(web.failsWithoutTLS && !web.failsWithTLS && web.forbidden.count == 1 && web.required.count == 2)
     #expect(web.fields.map(\.name) == ["Host", "Accept-Language"])
     #expect(web.preferredFamily == .ipv4 && !web.fallsBack && !web.followsRedirects && !web.verifiesCertificate)

@@ -238,6 +238,14 @@ struct ExporterAnswerTests {
     #expect(both.split(separator: "# EOF\n").count == 2 && both.hasSuffix("# EOF\n"))
   }
 
+  /// RFC 9110, 5.5: the space around a field's value is no part of it.
+  @Test func leavesOutTheSpaceAroundAField() async throws {
+    let fields = "X-Prometheus-Scrape-Timeout-Seconds: \t3 \t\r\n"
+    let answer = try await TestExporter(patience: patience()).get(
+      "/probe?target=127.0.0.1:1&module=tcp_connect", fields: fields)
+    #expect(answer.hasPrefix("HTTP/1.1 200 "))
+  }
+
   /// RFC 9110, 6.6.1: who has a clock says when the answer was made, with 2xx, 3xx and 4xx.
   @Test(arguments: ["/-/healthy", "/probe", "/nosuch"])
   func tellsTheTime(_ path: String) async throws {

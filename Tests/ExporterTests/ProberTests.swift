@@ -204,4 +204,15 @@ struct ProberTests {
     let (_, port) = try await probe("a.example:22") { $0.prober = .tcp }
     #expect(port.first?.configuration.inspection?.endsWithConnection == true)
   }
+
+  /// blackbox_exporter's own document: `enable_http2` is true unless it is written.
+  @Test(
+    arguments: [
+      ([], true, false), (["HTTP/1.1", "HTTP/2.0"], true, false), (["HTTP/2.0"], true, true),
+      (["HTTP/2.0"], false, false),
+    ] as [([String], Bool, Bool)])
+  func offersHTTP2WhereItIsWanted(versions: [String], isEnabled: Bool, offers: Bool) async throws {
+    let (_, calls) = try await probe("a.example") { ($0.versions, $0.enablesHTTP2) = (versions, isEnabled) }
+    #expect(calls.map(\.configuration.offersHTTP2) == [offers])
+  }
 }

@@ -35,13 +35,13 @@ struct JournalLossTests {
     return try told(folder, isBusy: isBusy)
   }
 
-  /// What is told, in seconds; with a recorder, until second 5,000.
+  /// What is told, in seconds; with a recorder, until second 1,500.
   private func told(_ folder: JournalFolder, isBusy: Bool = false) throws -> [String] {
     var view = JournalView(folder.directory, since: moment(0).wall, until: moment(86_000).wall)
     var told: [String] = []
     func second(_ wall: Int64) -> Int64 { (wall - moment(0).wall) / 1_000_000 }
     let lock = isBusy ? try folder.directory.lock() : nil
-    try view.read(now: moment(5_000)) { finding in
+    try view.read(now: moment(1_500)) { finding in
       switch finding {
       case .watched(_, let state, let from, let to): told.append("\(state) \(second(from))-\(second(to))")
       case .outage(let outage):
@@ -77,7 +77,7 @@ struct JournalLossTests {
         == known + ["down 3000-3060", "over 3000-3060", "up 3060-3600"])
     if isThere {
       #expect(
-        try told(before + [torn], isBusy: true) == ["up 0-600", "down 600-920", "unknown 920-5000", "cut 600-920"])
+        try told(before + [torn], isBusy: true) == ["up 0-600", "down 600-920", "unknown 920-1500", "cut 600-920"])
     }
     for (next, state) in [
       (event(.up(target: "a"), 3_000), "up"), (event(.unknown(target: "a", reason: nil), 3_000), "unknown"),

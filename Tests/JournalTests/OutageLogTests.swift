@@ -91,6 +91,9 @@ struct OutageLogTests {
     // A recorder that is still there has it open.
     let open = OutageLog.outages(events, now: moment(400))
     #expect(open.count == 1 && open[0].ending == .open && open[0].lasted == 340_000_000)
+    // It writes every five minutes at least: one that has not cannot, be it since another boot, whose clock is another.
+    #expect(OutageLog.outages(events, now: moment(900)).first?.ending == .open)
+    for now in [moment(901), moment(299)] { #expect(OutageLog.outages(events, now: now) == [killed]) }
   }
 
   @Test func aRestartedRecorderGoesOnWithTheSameOutage() throws {

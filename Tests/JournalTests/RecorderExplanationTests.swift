@@ -131,6 +131,15 @@ struct RecorderExplanationTests {
     #expect(bench.ends.map(\.outage.layer) == [.router])
   }
 
+  /// RFC 9293, 3.5.2: who resets a connection has got its segment, so no router has kept it.
+  @Test func aSiteThatHasAnsweredWasReached() {
+    var bench = bench(["a"], down: [(.isDown("connection-refused", layer: .site), 10)])
+    #expect(bench.handle(.glanced(0, found(.router, "gateway-silent")), at(11)) == [])
+    #expect(bench.handle(.glanced(0, found(.site, "refused")), at(12)) == ["cause"])
+    bench.set(0, .isUp, at(14))
+    #expect(bench.ends.map(\.outage.layer) == [.site])
+  }
+
   /// A fault on the common way is shared, and explains the other target: it is not explained by itself.
   @Test(
     arguments: [

@@ -68,6 +68,15 @@ struct ReportEdgesTests {
     #expect(data.lostByDay.values.reduce(0, +) == 20_000)
   }
 
+  /// A damaged line may say any year. 1961-07-04 was a Tuesday, says date(1): one day of the week is blank.
+  @Test func aDayBefore1970HasItsPlace() {
+    let noon: Int64 = -268_056_000_000_000
+    var data = ReportData(since: noon, until: noon + 1_000_000)
+    data.take(.watched("a", .up, from: noon, to: noon + 1_000_000))
+    let page = ReportPage(data, host: "h", directory: "/d", version: "1", skippedLines: 0, words: { "\($0)" }).source
+    #expect(page.ranges(of: "<span class=\"day blank\">").count == 1 && page.contains("1961-07-04: no outages"))
+  }
+
   // MARK: Looks
 
   /// A colour of the style sheet, in the light or the dark look.

@@ -82,7 +82,8 @@ package struct Prober: Sendable {
     configuration.method = module.method
     configuration.expectation = module.statuses.isEmpty ? .success : .statuses(module.statuses)
     // Over HTTP/1.1 a check costs less.
-    configuration.offersHTTP2 = module.versions.contains("HTTP/2.0") && !module.versions.contains("HTTP/1.1")
+    configuration.offersHTTP2 =
+      module.enablesHTTP2 && module.versions.contains("HTTP/2.0") && !module.versions.contains("HTTP/1.1")
     configuration.userAgent = "Dialtone/\(DialtoneLibraryVersion.current)"
     var inspection = SiteInspection()
     inspection.endsWithConnection = module.prober == .tcp

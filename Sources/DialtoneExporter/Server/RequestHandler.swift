@@ -150,7 +150,8 @@ final class RequestHandler: ChannelInboundHandler {
     let request = Exporter.Request(
       method: head.method.rawValue, target: Self.originForm(head.uri),
       format: Exposition(accept: head.headers["accept"].joined(separator: ",")),
-      scrapeTimeout: head.headers.first(name: "x-prometheus-scrape-timeout-seconds"))
+      // Without the space around it.
+      scrapeTimeout: head.headers[canonicalForm: "x-prometheus-scrape-timeout-seconds"].first.map(String.init))
     let handler = NIOLoopBound(self, eventLoop: loop)
     task = Task(executorPreference: executor) { [exporter] in
       let response = await exporter.answer(request)

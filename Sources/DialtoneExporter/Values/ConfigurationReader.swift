@@ -115,8 +115,7 @@ private struct ModuleReader {
     case "headers": module.fields = try fields(value)
     case "follow_redirects": module.followsRedirects = try value.boolean(key.text)
     case "no_follow_redirects": break
-    // Either is honoured: HTTP/1.1 is what a server without HTTP/2 gives.
-    case "enable_http2": _ = try value.boolean(key.text)
+    case "enable_http2": module.enablesHTTP2 = try value.boolean(key.text)
     default: try readBoth(key, value, into: &module)
     }
   }

@@ -26,6 +26,7 @@ package struct ProbeModule: Sendable {
   package var statuses: Set<Int> = []
   /// Such as "HTTP/1.1"; any if there is none.
   package var versions: [String] = []
+  package var enablesHTTP2 = true
   package var failsWithTLS = false
   package var failsWithoutTLS = false
   package var forbidden: [RegularExpression] = []

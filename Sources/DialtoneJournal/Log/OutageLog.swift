@@ -104,9 +104,9 @@ package struct OutageLog {
   }
 
   /// Tells what is left. `now` is the present moment if a recorder is still there; without it, its last event is all
-  /// that is known.
+  /// that is known. So it is if the recorder, which writes every five minutes, has not written for ten.
   package mutating func finish(now: Moment?) {
-    if let now, !tracks.isEmpty {
+    if let now, let last, (0...2 * RecorderStateMachine.heartbeat).contains(now.clock - last.clock), !tracks.isEmpty {
       closeSpans(now)
       for case .down(let outage) in tracks.values.map(\.status) { tell(outage, at: now, .open) }
       (tracks, path) = ([:], nil)

@@ -147,8 +147,10 @@ package struct RecorderStateMachine: Sendable {
       if explaining == target { explaining = nil }
       take(explanation, of: target, now, &actions)
     case .glanced(let target, let explanation):
-      // An explanation says more.
-      guard explanation.cause != nil, tracks[target].open?.explanation == nil else { break }
+      // An explanation says more. And a site that has answered was reached, whatever the kernel knows of the router.
+      guard explanation.cause != nil, let outage = tracks[target].open, outage.explanation == nil,
+        outage.layer != .site || explanation.layer == .site
+      else { break }
       take(explanation, of: target, now, &actions)
     case .time: if nextLine <= now.clock { write(.alive, now, &actions) }
     case .stop(let reason): write(.stop(reason: reason), now, &actions)

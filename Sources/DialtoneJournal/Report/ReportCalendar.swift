@@ -21,8 +21,8 @@ struct ReportCalendar {
       html.element("h2", "Days")
       html.element("div", class: "calendar") { html in
         for name in ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] { html.element("span", class: "head", name) }
-        // 1970-01-01 was a Thursday.
-        for _ in 0..<(start + 3) % 7 { html.element("span", class: "day blank", "") }
+        // 1970-01-01 was a Thursday. A day before it has a negative number.
+        for _ in 0..<((start + 3) % 7 + 7) % 7 { html.element("span", class: "day blank", "") }
         for day in start...last { write(day, isFirst: day == start, &html) }
       }
     }
