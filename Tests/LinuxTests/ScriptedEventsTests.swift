@@ -108,7 +108,7 @@ struct ScriptedEventsTests {
         let isSoon = isLost && elapsed < 100_000_000
         #expect(change.isInDoubt == isSoon && network.nextPoll == (isSoon ? start + 100_000_000 : nil))
         #expect(change.touchesEverything == (touchesEverything || isLost && !isSoon))
-        #expect(network.resynchronisationCount == (isLost && !isSoon ? 1 : 0))
+        #expect(network.schedule.rereadCount == (isLost && !isSoon ? 1 : 0))
         #expect(network.messageCount == (type == 0 ? 0 : 1))
         withExtendedLifetime(socket) {}
       }

@@ -55,7 +55,7 @@ struct QueryIndex {
   }
 
   /// Calls `body` with each node whose address is in the prefix, in the order of addresses.
-  func forEach(in prefix: NetworkChange.Prefix, _ body: (QueryNode) -> Void) {
+  func forEach(in prefix: IPPrefix, _ body: (QueryNode) -> Void) {
     var first = 0
     // Mostly there is one chunk.
     if chunks.count > 1 {

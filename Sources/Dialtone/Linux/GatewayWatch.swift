@@ -49,7 +49,7 @@ struct GatewayTable {
 /// ever less often, but at least every ``longestSpacing``.
 final class GatewayWatch {
   /// What a change of a gateway touches: all of IPv6, as a change of a default route does.
-  static let touched = NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
+  static let touched = IPPrefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
   /// If there is no room, all gateways are forgotten, but at most once in this time.
   private static let resetSpacing: Int64 = 60_000_000_000
   /// The time until failed gateways are looked at again: after a change, and when nothing has changed for long.

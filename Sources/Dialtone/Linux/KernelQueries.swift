@@ -124,17 +124,17 @@ final class KernelQueries {
   func hops(ofObject id: UInt32) -> [RouteNexthop]? {
     guard var members = nexthops([id]) else { return nil }
     if let group = members.first?.group, !group.isEmpty {
-      guard let found = nexthops(group.prefix(Self.groupLimit).map(\.id)) else { return nil }
+      guard let found = nexthops(group.prefix(Self.groupLimit)) else { return nil }
       members = found
     }
     return members.compactMap { member in
       guard let index = member.outputInterface, !member.isBlackhole else { return nil }
-      return RouteNexthop(flags: member.flags, weight: 1, interfaceIndex: index, gateway: member.gateway)
+      return RouteNexthop(flags: member.flags, interfaceIndex: index, gateway: member.gateway)
     }
   }
 
   /// Those that are gone are left out.
-  private func nexthops(_ ids: [UInt32]) -> [NexthopMessage]? {
+  private func nexthops(_ ids: some Sequence<UInt32>) -> [NexthopMessage]? {
     builder.removeAll()
     for id in ids { builder.appendGetNexthop(id: id) }
     var found: [(Int, NexthopMessage)] = []

@@ -77,11 +77,11 @@ final class KernelTables {
       // Even if only a lifetime differs: routes may have come with it.
       change.markEverything()
     case .route:
-      guard let prefix = RoutePrefix(message, in: bytes) else {
+      guard let prefix = IPPrefix(message, in: bytes) else {
         change.markEverything()
         return true
       }
-      change.markRoute(.init(prefix.address, length: prefix.length))
+      change.markRoute(prefix)
     case .rule:
       areRulesStale = true
       change.markEverything()

@@ -247,7 +247,7 @@ package final class KernelWitness {
   private func hops(_ route: RouteMessage, _ nexthops: [RouteNexthop]) -> [RouteNexthop] {
     if !nexthops.isEmpty { return nexthops }
     if let index = route.outputInterface {
-      return [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
+      return [RouteNexthop(flags: route.flags, interfaceIndex: index, gateway: route.gateway)]
     }
     return route.nexthopID.flatMap { network.queries?.hops(ofObject: $0) } ?? []
   }

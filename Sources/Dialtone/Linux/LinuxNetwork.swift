@@ -45,14 +45,10 @@ final class LinuxNetwork: NetworkSource {
     return next == .max ? nil : next
   }
 
-  /// How often the tables were read anew because announcements were lost.
-  var resynchronisationCount: Int { schedule.rereadCount }
   /// How many announcements were read.
   private(set) var messageCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
   var queryCount: Int { queries?.destinationCount ?? 0 }
-  /// How often the links were searched for the reason why there is no route.
-  var searchCount: Int { decision.searches.count }
   /// How many datagrams of other processes were dropped.
   var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 

@@ -150,7 +150,7 @@ final class RouteDecision {
   /// unknown.
   func unseenRoute(over output: UInt32, to target: IPAddress, from source: IPAddress) -> Reachability {
     guard let link = links[output] else { return withoutRoute(output: output) }
-    let hop = RouteNexthop(flags: [], weight: 1, interfaceIndex: output, gateway: nil)
+    let hop = RouteNexthop(flags: [], interfaceIndex: output, gateway: nil)
     var state =
       problem(of: hop, link)
       ?? Reachability(

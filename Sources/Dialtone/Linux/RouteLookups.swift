@@ -51,7 +51,7 @@ final class RouteLookups {
 
   /// Returns the prefixes whose routes have ended by `now`, are chosen anew because of a gateway, or were announced a
   /// moment ago.
-  func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [NetworkChange.Prefix] {
+  func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [IPPrefix] {
     var prefixes = expiries.pass(now: now) + confirmations.pass(now: now)
     if gateways.look(queries, events, now: now) { prefixes.append(GatewayWatch.touched) }
     return prefixes

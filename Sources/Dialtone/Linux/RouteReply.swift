@@ -51,7 +51,7 @@ struct RouteReplies: Equatable, Sendable {
     guard case .route(let route) = configured else { return nil }
     if severalHops.isEmpty {
       guard let index = route.outputInterface else { return nil }
-      return body(RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway))
+      return body(RouteNexthop(flags: route.flags, interfaceIndex: index, gateway: route.gateway))
     }
     for hop in severalHops { if let result = body(hop) { return result } }
     return nil

@@ -69,23 +69,17 @@ extension NetlinkClient {
     }.wasInterrupted
   }
 
-  /// Reads everything that a request of generic netlink lists. It goes like a dump of rtnetlink.
+  /// Reads everything that a request lists, of generic netlink or of rtnetlink.
   ///
   /// - Parameters:
   ///   - operation: what is done, for errors: "list peers".
+  ///   - attempts: how often to read at most.
   ///   - request: appends the request with a sequence number.
-  ///   - body: as for the other dumps.
+  ///   - body: as for the dump of one type.
   /// - Returns: how it went.
-  /// - Throws: as for the other dumps.
-  package mutating func dumpGeneric(
-    _ operation: String, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
-    _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
-  ) throws(NetlinkError) -> NetlinkDumpOutcome {
-    try dump(operation, attempts: 8, request: request, body)
-  }
-
-  private mutating func dump(
-    _ operation: String, attempts: Int, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
+  /// - Throws: as for the dump of one type.
+  package mutating func dump(
+    _ operation: String, attempts: Int = 8, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
     _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
   ) throws(NetlinkError) -> NetlinkDumpOutcome {
     var attempt = 0
