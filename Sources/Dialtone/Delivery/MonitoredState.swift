@@ -95,10 +95,5 @@ final class LockedStore<State: Sendable>: StateStore {
 
   func load() -> Snapshot<State> { value.withLock { $0 } }
 
-  func store(_ snapshot: Snapshot<State>) -> Snapshot<State>? {
-    value.withLock { value in
-      defer { value = snapshot }
-      return value
-    }
-  }
+  func store(_ snapshot: Snapshot<State>) -> Snapshot<State>? { value.exchange(snapshot) }
 }

@@ -66,10 +66,7 @@ package final class NetworkEngine: Sendable {
 
   deinit {
     if isInherited { return abandon() }
-    let ended = control.withLock { control in
-      defer { control = Control() }
-      return control
-    }
+    let ended = control.exchange(Control())
     // If the waiter is lost, there is no thread to tell.
     ended.waiter?.wake()
     wakeup.signal()

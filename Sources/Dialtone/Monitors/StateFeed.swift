@@ -149,13 +149,15 @@ package struct StateFeed<State: DeterminableState>: Sendable {
     _ isMet: @escaping @Sendable (State) -> Bool, in isolation: (any Actor)?,
     _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
-    let (subscription, kept) = (Subscription(cell, options), OneShot(action))
-    let registration = register(subscription) { _ = kept.take() }
+    let subscription = Subscription(cell, options)
+    // Who takes it first runs it, or lets go of it.
+    let kept = Lock<(@Sendable (State) async -> Void)?>(action)
+    let registration = register(subscription) { _ = kept.exchange(nil) }
     let lease = registration.lease
     @Sendable func run(in isolation: isolated (any Actor)?) async {
       while let given = await subscription.next() {
         guard isMet(given.state) else { continue }
-        let action = kept.take()
+        let action = kept.exchange(nil)
         lease.end()
         await action?(given.state)
       }
@@ -182,20 +184,4 @@ package struct StateFeed<State: DeterminableState>: Sendable {
 
 extension Actor {
   fileprivate func run(_ block: @Sendable () -> Void) { block() }
-}
-
-/// An action that runs at most once. Who takes it first runs it, or lets go of it.
-private final class OneShot<State>: Sendable {
-  typealias Action = @Sendable (State) async -> Void
-
-  private let action: Lock<Action?>
-
-  init(_ action: @escaping Action) { self.action = Lock(action) }
-
-  func take() -> Action? {
-    action.withLock { action in
-      defer { action = nil }
-      return action
-    }
-  }
 }

@@ -84,7 +84,7 @@ final class Resolver: Sendable {
         return true
       }
       // Answered already, or no longer wanted.
-      if !isWanted { pool.cancel(ticket) }
+      if !isWanted { ticket.cancel() }
     }
     return Inquiry(resolver: self, question: question, number: number)
   }
@@ -112,7 +112,7 @@ final class Resolver: Sendable {
       guard waiter != nil, state.lookups[inquiry.question]?.waiters.isEmpty ?? false else { return nil }
       return state.lookups.removeValue(forKey: inquiry.question)
     }
-    if let ticket = abandoned?.ticket { pool.cancel(ticket) }
+    abandoned?.ticket?.cancel()
   }
 }
 
