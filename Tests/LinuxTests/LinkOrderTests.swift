@@ -51,8 +51,6 @@ struct LinkOrderTests {
       #expect(network.links[index]?.isUp == false)
     }
     #expect(network.links.all.map(\.index) == [2, 5, 9])
-    network.links.removeAll()
-    #expect(network.links.all.isEmpty && network.index(named: "l2") == nil)
   }
 
   @Test("a name ends with its link, also if another link gets its index")

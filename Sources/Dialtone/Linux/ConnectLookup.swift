@@ -238,8 +238,6 @@ struct RuleTable: Equatable, Sendable {
   /// EAFNOSUPPORT); otherwise there may be any.
   init(unreadable errno: CInt) { namesSource = errno != EOPNOTSUPP && errno != EAFNOSUPPORT }
 
-  mutating func removeAll() { self = RuleTable() }
-
   mutating func add(_ rule: RuleMessage) {
     if rule.family == .ipv4, rule.sourceLength > 0 { namesSource = true }
   }

@@ -28,13 +28,13 @@ final class KernelTables {
   /// - Throws: What the kernel said; the tables are as before.
   func read(_ queries: KernelQueries) throws(NetlinkError) -> Bool {
     var newLinks = LinkTable()
-    let areLinksWhole = try queries.client.list(.getLink, begin: { newLinks.removeAll() }, LinkMessage.init) {
+    let areLinksWhole = try queries.client.list(.getLink, begin: { newLinks = LinkTable() }, LinkMessage.init) {
       let (kind, radio) = kinds.classify($0)
       if let link = Link($0, kind: kind, radio: radio) { _ = newLinks.update(link) }
     }
     var newAddresses = AddressTable()
     let areAddressesWhole = try queries.client.list(
-      .getAddress, begin: { newAddresses.removeAll() }, AddressMessage.init
+      .getAddress, begin: { newAddresses = AddressTable() }, AddressMessage.init
     ) { newAddresses.update($0) }
     decision.links = newLinks
     decision.addresses = newAddresses
@@ -50,7 +50,7 @@ final class KernelTables {
     var new = RuleTable()
     do throws(NetlinkError) {
       // A change meanwhile is announced.
-      _ = try queries.client.list(.getRule, family: .ipv4, begin: { new.removeAll() }, RuleMessage.init) { new.add($0) }
+      _ = try queries.client.list(.getRule, family: .ipv4, begin: { new = RuleTable() }, RuleMessage.init) { new.add($0) }
     } catch {
       new = RuleTable(unreadable: error.errno)
     }

@@ -56,9 +56,7 @@ enum ListFile {
     let comment = line.indices.first { position in
       line[position] == UInt8(ascii: "#") && (position == line.startIndex || isBlank(line[position - 1]))
     }
-    var content = line[..<(comment ?? line.endIndex)].drop(while: isBlank)
-    while let last = content.last, isBlank(last) { content.removeLast() }
-    return content
+    return line[..<(comment ?? line.endIndex)].trimmed(isBlank)
   }
 
   /// A space, a tab, or the carriage return that ends lines of other systems.
