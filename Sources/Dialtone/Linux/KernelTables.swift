@@ -50,7 +50,9 @@ final class KernelTables {
     var new = RuleTable()
     do throws(NetlinkError) {
       // A change meanwhile is announced.
-      _ = try queries.client.list(.getRule, family: .ipv4, begin: { new = RuleTable() }, RuleMessage.init) { new.add($0) }
+      _ = try queries.client.list(.getRule, family: .ipv4, begin: { new = RuleTable() }, RuleMessage.init) {
+        new.add($0)
+      }
     } catch {
       new = RuleTable(unreadable: error.errno)
     }
