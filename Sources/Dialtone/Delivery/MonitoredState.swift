@@ -19,7 +19,6 @@ extension MonitoredState {
 
 /// A state that the engine decides, with the time of the events that led to it.
 package protocol TimedState: MonitoredState {
-  /// Nothing is known.
   static var unknown: Self { get }
 
   /// Nothing can be known, since the system denies Dialtone what it needs, or lacks it.
@@ -41,7 +40,6 @@ extension NetworkPath: TimedState {}
 /// mix the state of one store with the permission of the next.
 package struct Snapshot<State: Sendable>: Sendable {
   package internal(set) var state: State
-  /// Whether the state says anything.
   var isKnown: Bool
   /// Whether receivers that have had a state do not get this one yet.
   var isHeldBack = false

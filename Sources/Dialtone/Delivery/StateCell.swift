@@ -65,7 +65,6 @@ package final class StateCell<State: Sendable>: Sendable {
   /// differs only in what receivers are not told of.
   package func hasChanged(since mark: Mark) -> Bool { registry.withLock { $0.revision > mark.revision } }
 
-  /// The present epoch.
   package var epoch: Epoch { registry.withLock { $0.epoch } }
 
   /// Stores what `change` makes of the newest snapshot, unless it returns `false`. The engine stores states, other

@@ -30,7 +30,6 @@ package struct NetworkChange {
       && prefixes.isEmpty
   }
 
-  /// Whether an IPv6 route may have changed.
   var touchesIPv6Routes: Bool { touchesEverything || prefixes.contains { $0.address.isIPv6 } }
 
   /// A link, address, rule, nexthop or setting changed, or events were lost.

@@ -54,7 +54,6 @@ extension NetworkSource {
   package var announcesAllAtFirst: Bool { true }
 }
 
-/// What queries are about.
 package struct NetworkInterest: Equatable, Sendable {
   /// The destinations of queries; `nil` if there are too many to be worth naming.
   package var destinations: [IPAddress]?

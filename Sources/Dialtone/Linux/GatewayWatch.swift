@@ -14,7 +14,6 @@ struct GatewayTable {
 
   var isEmpty: Bool { gateways.isEmpty }
 
-  /// The gateways that are known not to answer.
   var failed: [KernelFilter.Gateway] { gateways.filter(\.isFailed) }
 
   /// Takes in a gateway of an answer, or a failed neighbour. Returns whether it was added.
@@ -66,7 +65,6 @@ final class GatewayWatch {
   /// When all gateways were last forgotten for lack of room.
   private var lastReset: Int64?
 
-  /// - Parameter time: The clock of deadlines.
   init(_ time: TimeSource) { self.time = time }
 
   /// Has changes of the replies' gateways announced. Returns whether all of IPv6 has to be asked again, since a change

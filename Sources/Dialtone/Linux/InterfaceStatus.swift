@@ -12,9 +12,7 @@ package struct InterfaceStatus: Sendable {
   package let interface: NetworkInterface
   /// Further names of the interface (`altname` of ip-link(8)).
   package let alternativeNames: [String]
-  /// Whether it is switched on.
   package let isUp: Bool
-  /// Whether it carries packets.
   package let isOperating: Bool
   /// Why it does not carry packets; `nil` if it does.
   package let reason: Reachability.Reason?

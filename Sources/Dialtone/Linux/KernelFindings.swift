@@ -8,7 +8,6 @@
 package struct KernelFindings: Sendable {
   private let evidence: KernelEvidence
 
-  /// Returns what is found of one address.
   package static func findings(_ evidence: KernelEvidence) -> [KernelFinding] {
     let rules = KernelFindings(evidence: evidence)
     var found: [KernelFinding] = []
@@ -137,7 +136,6 @@ package struct KernelFindings: Sendable {
   ///   - facts: What the kernel's table has; `nil` if the packets go to no neighbour.
   ///   - wasProbed: Whether something was sent, so that the kernel would ask for it.
   ///   - hasAnswered: Whether the neighbour itself has answered a packet.
-  /// - Returns: What the kernel knows of the neighbour.
   package static func neighbour(
     _ facts: KernelEvidence.NeighbourFacts?, wasProbed: Bool = false, hasAnswered: Bool = false
   ) -> KernelFinding.Neighbour {

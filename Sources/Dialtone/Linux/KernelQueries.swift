@@ -28,7 +28,6 @@ final class KernelQueries {
 
   var client: NetlinkClient
   private var builder = NetlinkRequestBuilder()
-  /// The last batch.
   private var asked: [Asked] = []
   /// Its requests. Mostly the next batch is the same: then they are only numbered anew.
   private var requests = NetlinkRequestBuilder()

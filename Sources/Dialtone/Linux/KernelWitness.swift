@@ -267,7 +267,6 @@ package final class KernelWitness {
     return neighbour(gateway ?? evidence.target, on: link, isGateway: gateway != nil)
   }
 
-  /// Returns what the kernel knows of a neighbour on a link.
   package func neighbour(
     _ address: IPAddress, on link: KernelEvidence.LinkFacts, isGateway: Bool = true
   ) -> KernelEvidence.NeighbourFacts {

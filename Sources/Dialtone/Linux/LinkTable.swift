@@ -39,7 +39,6 @@ struct LinkTable: Sendable {
     return isTaken ? self[names[position].index] : UInt32(name.text).flatMap { self[$0] }
   }
 
-  /// The loopback interface.
   var loopback: Link? {
     // The first link of every namespace: LOOPBACK_IFINDEX (include/net/flow.h).
     if let first = self[1], first.flags.contains(.loopback) { return first }

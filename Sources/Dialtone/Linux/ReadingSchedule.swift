@@ -65,7 +65,6 @@ struct ReadingSchedule {
     poll(from: now)
   }
 
-  /// The socket of queries was lost.
   mutating func queriesWereLost(at now: Int64) {
     isPolled = true
     let isFirst = lastSocketLoss.map { now - $0 > Self.pollInterval } ?? true

@@ -11,9 +11,7 @@ internal import CDialtoneSystem
 /// EHOSTUNREACH a route of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c,
 /// fib_props).
 final class RouteDecision {
-  /// All links.
   var links: LinkTable { didSet { searches.removeAll() } }
-  /// Their addresses.
   var addresses: AddressTable { didSet { searches.removeAll() } }
   /// Returns whether the radio of a link with no link below it is blocked.
   var isBlocked: (Link) -> Bool { didSet { searches.removeAll() } }

@@ -30,7 +30,6 @@ final class RouteLookups {
     return next == .max ? nil : next
   }
 
-  /// - Parameter time: The clock of deadlines.
   init(_ time: TimeSource) {
     self.time = time
     gateways = GatewayWatch(time)

@@ -56,9 +56,7 @@ package struct RuleWalk: Sendable {
   private let rules: [RuleMessage]
   private let packet: Packet
 
-  /// - Parameters:
-  ///   - rules: The rules of the packet's family.
-  ///   - packet: What they look at.
+  /// The rules are those of the packet's family.
   package init(_ rules: [RuleMessage], _ packet: Packet) {
     // The kernel keeps rules of one priority in the order in which they were added, and lists them so.
     self.rules = rules.sorted { $0.priority < $1.priority }

@@ -32,7 +32,6 @@ enum ListFile {
     name == standardInput ? "standard input" : TerminalText.visible(name)
   }
 
-  /// The entries in the lines.
   static func entries(of bytes: [UInt8], list: String) throws -> [TypedText] {
     // An editor of another system may have put a byte order mark in front (RFC 3629, 6).
     let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]

@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneSites
 
-/// `dialtone check`.
 struct CheckCommand: ListCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",

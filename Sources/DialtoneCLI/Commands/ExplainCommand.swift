@@ -6,7 +6,6 @@ internal import Dialtone
 internal import DialtoneDiagnosis
 internal import DialtoneSites
 
-/// `dialtone explain`.
 struct ExplainCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",

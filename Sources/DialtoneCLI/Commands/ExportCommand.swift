@@ -7,7 +7,6 @@ internal import Dialtone
 internal import DialtoneExporter
 internal import DialtoneSites
 
-/// `dialtone export`.
 struct ExportCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",

@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import CDialtoneCommand
 internal import Dialtone
 
-/// `dialtone interfaces`.
 struct InterfacesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "interfaces",

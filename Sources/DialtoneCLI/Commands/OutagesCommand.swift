@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneJournal
 
-/// `dialtone outages`.
 struct OutagesCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "outages",

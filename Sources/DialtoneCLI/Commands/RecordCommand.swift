@@ -9,7 +9,6 @@ internal import DialtoneExporter
 internal import DialtoneJournal
 internal import DialtoneSites
 
-/// `dialtone record`.
 struct RecordCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",

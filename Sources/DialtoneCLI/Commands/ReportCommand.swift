@@ -7,7 +7,6 @@ internal import Dialtone
 internal import DialtoneExporter
 internal import DialtoneJournal
 
-/// `dialtone report`.
 struct ReportCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",

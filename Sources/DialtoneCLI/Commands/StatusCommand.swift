@@ -4,7 +4,6 @@
 internal import ArgumentParser
 internal import Dialtone
 
-/// `dialtone status`.
 struct StatusCommand: TargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",

@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneSites
 
-/// `dialtone wait`.
 struct WaitCommand: SiteTargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",

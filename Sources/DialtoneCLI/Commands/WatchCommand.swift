@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneSites
 
-/// `dialtone watch`.
 struct WatchCommand: SiteTargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",

@@ -19,7 +19,6 @@ protocol WatchRequest<State>: Sendable {
   /// Begins to watch them.
   func monitors() -> [Monitor]
   func formatter(json: Bool, showsTime: Bool) -> any ReportFormatter<State>
-  /// What a hook is told.
   func facts(_ report: StateReport<State>) -> HookFacts
   /// What a state says of a target, for a person who waits for it.
   func words(for state: State, of target: Int) -> String
@@ -168,7 +167,6 @@ actor SessionRun<Request: WatchRequest> {
     return session.ending
   }
 
-  /// The time is up.
   func timeOut() throws -> ExitStatus? {
     if session.ending == nil { try tell(session.timeOut()) }
     return session.ending

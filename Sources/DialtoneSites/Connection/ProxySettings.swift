@@ -12,7 +12,6 @@ package struct ProxySettings {
   /// For both schemes, if they have none of their own. Only a diagnosis asks for it.
   var all: String?
 
-  /// The settings of this process.
   package static var environment: ProxySettings {
     // HTTP_PROXY is not read: a CGI program's client can set it by a header "Proxy" (httpoxy, CVE-2016-5385).
     ProxySettings(
@@ -122,7 +121,6 @@ package struct ProxySettings {
 }
 
 extension SiteCheckConfiguration {
-  /// The proxy that `url` is to be asked by.
   func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
     if let proxyServer { return proxyServer }
     return proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil

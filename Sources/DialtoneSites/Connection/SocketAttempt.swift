@@ -15,7 +15,6 @@ protocol ConnectionAttempt: AnyObject {
   func close()
 }
 
-/// Connects a socket.
 final class SocketAttempt: ConnectionAttempt {
   let route: Route
   private let port: UInt16

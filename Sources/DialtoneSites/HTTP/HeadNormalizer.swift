@@ -194,7 +194,6 @@ struct HeadNormalizer {
 
 /// The fields of a head whose values decide something, with any bytes in them.
 struct DecidingFields: Equatable {
-  /// The values of Location.
   private(set) var locations: [String] = []
   /// The members of Content-Encoding, in lower case.
   private(set) var contentCodings: [String] = []
@@ -203,7 +202,6 @@ struct DecidingFields: Equatable {
   /// The parameter `charset` of Content-Type, in lower case.
   private(set) var charset: String?
 
-  /// Their names.
   enum Name: String, CaseIterable {
     case location
     case contentEncoding = "content-encoding"

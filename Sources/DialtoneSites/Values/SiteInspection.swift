@@ -45,7 +45,6 @@ package struct CheckDetails: Sendable {
   package var tlsVersion: String?
   /// The server's certificate in DER.
   package var certificate: [UInt8]?
-  /// Whether the site chose HTTP/2.
   package var isHTTP2 = false
   /// Whether the version of HTTP may be all that the site refused.
   var wantsOtherVersion = false

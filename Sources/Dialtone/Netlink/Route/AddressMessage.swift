@@ -25,7 +25,6 @@ package struct AddressMessage: Hashable, Sendable {
   /// message does not say.
   package private(set) var validLifetime: UInt32?
 
-  /// This machine's address.
   package var localAddress: IPAddressBits? { local ?? address }
   /// The other end of a point-to-point link.
   package var peer: IPAddressBits? { local == nil || local == address ? nil : address }

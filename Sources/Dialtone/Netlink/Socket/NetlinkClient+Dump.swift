@@ -41,7 +41,6 @@ extension NetlinkClient {
   ///   - table: only routes of this table.
   ///   - attempts: how often to read at most.
   ///   - body: gets each step and the bytes it points into, empty for ``NetlinkDumpStep/began``.
-  /// - Returns: how it went.
   /// - Throws: the kernel's refusal; ``NetlinkError/Code/overrun`` or ``NetlinkError/Code/noAnswer`` if the last
   ///   attempt did not reach its end.
   package mutating func dump(
@@ -69,15 +68,8 @@ extension NetlinkClient {
     }.wasInterrupted
   }
 
-  /// Reads everything that a request lists, of generic netlink or of rtnetlink.
-  ///
-  /// - Parameters:
-  ///   - operation: what is done, for errors: "list peers".
-  ///   - attempts: how often to read at most.
-  ///   - request: appends the request with a sequence number.
-  ///   - body: as for the dump of one type.
-  /// - Returns: how it went.
-  /// - Throws: as for the dump of one type.
+  /// Reads everything that a request lists, as for a dump of one type. `operation` is what is done, for errors: "list
+  /// peers".
   package mutating func dump(
     _ operation: String, attempts: Int = 8, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
     _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
