@@ -65,7 +65,10 @@ package final class NetworkEngine: Sendable {
 
   deinit {
     if isInherited { return abandon() }
-    let ended = control.exchange(Control())
+    let ended = control.withLock { control in
+      defer { control = Control() }
+      return control
+    }
     // If the waiter is lost, there is no thread to tell.
     ended.waiter?.wake()
     wakeup.signal()
