@@ -39,7 +39,6 @@ struct InterfaceAddresses {
     }
   }
 
-  /// An address with the mask of its network.
   struct Address {
     let address: Dialtone.IPAddress
     let mask: Dialtone.IPAddress?

@@ -9,7 +9,6 @@ package protocol MonitoredState: DeterminableState {
   /// Returns whether everything is equal except the time, even what `isSameState(as:)` does not compare.
   func isIdentical(to other: Self) -> Bool
 
-  /// Makes what keeps the newest state.
   static func makeStore(_ first: Snapshot<Self>) -> any StateStore<Self>
 }
 

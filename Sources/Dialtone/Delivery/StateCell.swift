@@ -48,7 +48,6 @@ package final class StateCell<State: Sendable>: Sendable {
 
   init(_ store: any StateStore<State>) { newest = store }
 
-  /// - Parameter unknown: The state before the first answer.
   package convenience init(unknown: State) where State: MonitoredState { self.init(State.makeStore(Snapshot(unknown))) }
 
   /// The newest state. For any thread; never waits longer than another thread takes to copy a state.

@@ -34,7 +34,6 @@ struct QueryIndex {
     count -= 1
   }
 
-  /// Returns the node that asks this about the address.
   func node(of query: RouteQuery, at address: IPAddressBits) -> QueryNode? {
     place(at: address) { $0.query == query }.map { chunks[$0.chunk][$0.position] }
   }

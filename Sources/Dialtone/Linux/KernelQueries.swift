@@ -39,9 +39,6 @@ final class KernelQueries {
 
   init() throws(NetlinkError) { client = try NetlinkClient(.route) }
 
-  /// Whether its descriptor is open: somebody else may have closed it.
-  var isOpen: Bool { client.isOpen }
-
   // MARK: Routes
 
   /// Returns the kernel's replies for `count` destinations.
@@ -155,12 +152,7 @@ final class KernelQueries {
 
 extension NetlinkError {
   /// Whether the system refused, and will again.
-  var isRefusal: Bool {
-    switch errno {
-    case EPERM, EACCES, EAFNOSUPPORT, EOPNOTSUPP, ENOSYS: true
-    default: false
-    }
-  }
+  var isRefusal: Bool { [EPERM, EACCES, EAFNOSUPPORT, EOPNOTSUPP, ENOSYS].contains(errno) }
 }
 
 extension RouteReplies {
@@ -187,11 +179,7 @@ extension RouteReply {
   fileprivate init(_ answer: NetlinkAnswer, _ bytes: RawSpan, _ nexthops: inout [RouteNexthop]) {
     switch answer {
     case .message(let message):
-      guard let route = RouteMessage(message, in: bytes, nexthops: &nexthops) else {
-        self = .lost
-        return
-      }
-      self = .route(route)
+      self = RouteMessage(message, in: bytes, nexthops: &nexthops).map(RouteReply.route) ?? .lost
     case .acknowledgement(let acknowledgement): self = .refusal(acknowledgement.errno)
     case .lost: self = .lost
     }

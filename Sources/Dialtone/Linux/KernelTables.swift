@@ -11,8 +11,7 @@ final class KernelTables {
   /// Holds links and addresses, and decides by them.
   let decision = RouteDecision()
   private var rules = RuleTable()
-  private var areRulesStale = true
-  /// What tells links apart.
+  var areRulesStale = true
   let kinds = LinkClassifier()
 
   var links: LinkTable { decision.links }
@@ -40,8 +39,6 @@ final class KernelTables {
     decision.addresses = newAddresses
     return areLinksWhole && areAddressesWhole
   }
-
-  func markRulesStale() { areRulesStale = true }
 
   /// Returns the rules, read anew if they have changed. They seldom do, and are few.
   func rules(_ queries: KernelQueries) -> RuleTable {

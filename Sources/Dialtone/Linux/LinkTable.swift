@@ -144,7 +144,6 @@ struct LinkTable: Sendable {
 
   private func ports(of master: Link) -> [Link] { all.filter { $0.master == master.index } }
 
-  /// The interface as it is reported.
   func interface(_ link: Link) -> NetworkInterface {
     NetworkInterface(inlineName: link.name, index: link.index, kind: kind(of: link))
   }

@@ -137,7 +137,7 @@ final class LinuxNetwork: NetworkSource {
   /// Gives up the socket of queries, if somebody else has closed it. A failed query is the sign of that. Another one is
   /// opened at once, but not over and over.
   private func giveUpLostQueries() {
-    if queries?.isOpen ?? true { return }
+    if queries?.client.isOpen ?? true { return }
     queries = nil
     schedule.queriesWereLost(at: time.now())
   }
@@ -191,7 +191,7 @@ final class LinuxNetwork: NetworkSource {
         awaitEvents()
         change.touchesNames = true
       }
-      nameConfiguration.poll()
+      nameConfiguration.look()
     }
     if schedule.isPolled {
       // What could not be registered tells nothing by itself.
@@ -337,7 +337,7 @@ final class LinuxNetwork: NetworkSource {
   /// Reads the tables anew. Announcements that wait then are taken in afterwards.
   private func synchronise() {
     let start = time.now()
-    tables.markRulesStale()
+    tables.areRulesStale = true
     let reading = readTables()
     schedule.tablesAreRead(reading, from: start, until: time.now())
     switch reading {

@@ -112,7 +112,6 @@ struct WatchedSiteOptions: ParsableArguments {
   }
 }
 
-/// A request's method, as it is typed.
 enum SiteMethod: String, ExpressibleByArgument, CaseIterable {
   case head = "HEAD"
   case get = "GET"

@@ -63,7 +63,6 @@ actor SessionRun<Request: WatchRequest> {
   private var session: any Session<State>
   /// `nil` if the main thread writes.
   private let lines: LineWriter?
-  /// The names in the line of progress.
   private lazy var names = ShortenedNames(request.names)
   private var reasons = WaitReasons()
   private var hasToldShortage = false

@@ -40,7 +40,6 @@ final class Resolver: Sendable {
     self.pool = pool
   }
 
-  /// A question that can be cancelled.
   struct Inquiry: Sendable {
     fileprivate let resolver: Resolver
     fileprivate let question: Question

@@ -29,11 +29,9 @@ struct HeadNormalizer {
 
   private var place = Place.statusLine
   private var statusLine = StatusLine()
-  /// The line that is being read.
   private var line: [UInt8] = []
   /// The field before it.
   private var field: [UInt8] = []
-  /// The values of Content-Length.
   private var lengths: [[UInt8]] = []
   /// The fields of the head that is being read, or of the last one.
   private(set) var fields = DecidingFields()

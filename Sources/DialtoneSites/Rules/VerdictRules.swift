@@ -36,7 +36,6 @@ package struct VerdictRules {
     }
   }
 
-  /// The part of a body that has come.
   package struct Body: Equatable, Sendable {
     /// Its bytes so far.
     package var length = 0
