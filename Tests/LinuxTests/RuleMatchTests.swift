@@ -66,7 +66,7 @@ struct RuleMatchTests {
     func add(_ text: String, _ isMatch: Bool, _ rule: RuleMessage, _ packet: RuleWalk.Packet) {
       rows.append(Selector(testDescription: text, rule: rule, packet: packet, isMatch: isMatch))
     }
-    let plain = RuleWalk.Packet(to: four)
+    let plain = RuleWalk.Packet(destination: four)
     add("nothing is named", true, try rule(), plain)
     add("tos", false, try rule(tos: 0x10), plain)
     // A mask comes with the mark; a mark of 0 is not told.

@@ -77,7 +77,7 @@ struct ScriptedEventsTests {
     let events = try KernelEvents()
     let socket = try ScriptedSocket(inPlaceOf: events.descriptor)
     let gateway = KernelFilter.Gateway(
-      IPAddressBits(ipv6High: 0xFE80 << 48, low: 1), interface: 2, isFailed: false)
+      address: IPAddressBits(ipv6High: 0xFE80 << 48, low: 1), interface: 2, isFailed: false)
     #expect(!events.announceNeighbours([gateway]) && !events.announceNeighbours([gateway]))
     #expect(events.announceNeighbours([]))
     withExtendedLifetime(socket) {}

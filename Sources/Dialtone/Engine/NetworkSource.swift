@@ -59,11 +59,6 @@ package struct NetworkInterest: Equatable, Sendable {
   package var destinations: [IPAddress]?
   /// Whether names are looked up, so that the configuration of name resolution matters.
   var includesNames: Bool
-
-  package init(destinations: [IPAddress]?, includesNames: Bool) {
-    self.destinations = destinations
-    self.includesNames = includesNames
-  }
 }
 
 /// A source's answer to what a path monitor asks.

@@ -23,7 +23,7 @@ struct GatewayTable {
       isOverfull = isOverfull || !isFailed
       return false
     }
-    gateways.append(.init(address, interface: interface, isFailed: isFailed))
+    gateways.append(.init(address: address, interface: interface, isFailed: isFailed))
     return true
   }
 

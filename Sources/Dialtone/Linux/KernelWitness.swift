@@ -135,7 +135,7 @@ package final class KernelWitness {
   ) {
     let number = configuration.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP
     var packet = RuleWalk.Packet(
-      to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
+      destination: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
       destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
     var (match, nexthops, errno) = match(packet, configuration, output)
     // connect(2) looks the way up again with the source that it has found: IPv4's always (ip_route_connect), IPv6's if

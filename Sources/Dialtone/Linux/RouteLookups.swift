@@ -19,7 +19,6 @@ final class RouteLookups {
   let gateways: GatewayWatch
   private let time: TimeSource
   let probe = ConnectProbe()
-  /// When the routes of the answers end.
   private var expiries = RouteExpiries()
   /// When to ask once more about IPv6 routes that were announced.
   private var confirmations = RouteExpiries()

@@ -3,7 +3,6 @@
 
 internal import CDialtoneSystem
 
-/// The kernel's reply to a route query.
 enum RouteReply: Equatable, Sendable, BitwiseCopyable {
   case route(RouteMessage)
   /// There is no way; this is the errno(3).

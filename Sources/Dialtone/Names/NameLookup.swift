@@ -16,7 +16,6 @@ package struct NameQuestion: Hashable, Sendable {
   }
 }
 
-/// The result of a name's lookup.
 package enum NameLookupResult: Sendable, Equatable {
   /// Its addresses, in the order in which to try them.
   case addresses([IPAddress])

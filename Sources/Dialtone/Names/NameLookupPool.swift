@@ -20,7 +20,6 @@ package final class NameLookupPool: Sendable {
   /// less.
   private static let stackSize = 1 << 20
 
-  /// A lookup that was asked for.
   package final class Ticket: Sendable {
     private let pool: NameLookupPool
     let question: NameQuestion

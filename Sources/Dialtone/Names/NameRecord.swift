@@ -1,7 +1,6 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a name.
 enum NameOutcome: Equatable {
   case pending
   /// There has been no answer for so long that the state of the path is told meanwhile.

@@ -48,7 +48,6 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
   /// `RTM_F_FIB_MATCH`.
   package private(set) var expiry: Int32 = 0
 
-  /// Whether an address lies inside the route's destination.
   package func covers(_ address: IPAddressBits) -> Bool {
     guard let destination else { return destinationLength == 0 && address.family == family }
     return address.matches(prefix: destination, length: Int(destinationLength))

@@ -17,7 +17,6 @@ package struct WireGuardDevice: Equatable, Sendable {
     static let allowedLength: UInt16 = 3
   }
 
-  /// One peer.
   package struct Peer: Equatable, Sendable {
     package var endpoint: IPAddressBits?
     package var port: UInt16 = 0

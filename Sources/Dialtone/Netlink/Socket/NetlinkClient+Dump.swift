@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-/// One step of a dump.
 package enum NetlinkDumpStep: Hashable, Sendable {
   /// A new attempt: what the attempt before handed over is void.
   case began
   case message(NetlinkMessage)
 }
 
-/// How a dump went.
 package struct NetlinkDumpOutcome: Hashable, Sendable {
   package let attempts: Int
   /// Whether changes overtook the last attempt, too. Entries may be missing or double.
@@ -22,7 +20,6 @@ extension NetlinkClient {
   /// How many datagrams of one attempt may bring nothing of the dump.
   private static var futileLimit: Int { 1024 }
 
-  /// How one attempt ended.
   private enum Attempt {
     case complete
     case interrupted

@@ -14,7 +14,6 @@ package struct NetlinkRequestBuilder: Sendable {
 
   package init() {}
 
-  /// The number of requests.
   package var count: Int { starts.count }
 
   /// Where in `bytes` a request is, header and padding included.
