@@ -62,8 +62,8 @@ struct InterfaceAddresses {
       return
     }
     // The list is ours until it is freed. Its names are C strings; its addresses are whole ones of their family.
-    defer { unsafe freeifaddrs(list) }
     var next = unsafe list
+    defer { unsafe freeifaddrs(list) }
     while let item = unsafe next?.pointee {
       unsafe next = item.ifa_next
       let name = unsafe String(cString: item.ifa_name)

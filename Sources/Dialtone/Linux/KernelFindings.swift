@@ -136,6 +136,7 @@ package struct KernelFindings: Sendable {
   ///   - facts: What the kernel's table has; `nil` if the packets go to no neighbour.
   ///   - wasProbed: Whether something was sent, so that the kernel would ask for it.
   ///   - hasAnswered: Whether the neighbour itself has answered a packet.
+  /// - Returns: What the kernel knows of the neighbour.
   package static func neighbour(
     _ facts: KernelEvidence.NeighbourFacts?, wasProbed: Bool = false, hasAnswered: Bool = false
   ) -> KernelFinding.Neighbour {

@@ -78,12 +78,13 @@ struct NetworkPathAssembly {
     return others
   }
 
-  /// Returns the path, as it is at the time of the replies.
+  /// Returns the path.
   ///
   /// - Parameters:
   ///   - general: The ways of a packet that is bound to no interface.
   ///   - bound: The ways over each of the ``candidates`` and ``others(takenBy:than:)``.
   ///   - nameServers: What is known of the way to each name server.
+  /// - Returns: The path, as it is at the time of the replies.
   func path(general: [Way], bound: [Ways], nameServers: [Reachability]) -> NetworkPath {
     let ways = inOrder(complete(bound, by: general), first: TargetRecord.best(of: general.map(\.state)))
     let verdict = configuration.isUnrestricted ? general.map(\.state) : ways.flatMap(\.ways).map(\.state) + idle(ways)

@@ -38,6 +38,7 @@ extension NetlinkClient {
   ///   - table: only routes of this table.
   ///   - attempts: how often to read at most.
   ///   - body: gets each step and the bytes it points into, empty for ``NetlinkDumpStep/began``.
+  /// - Returns: how it went.
   /// - Throws: the kernel's refusal; ``NetlinkError/Code/overrun`` or ``NetlinkError/Code/noAnswer`` if the last
   ///   attempt did not reach its end.
   package mutating func dump(

@@ -18,6 +18,7 @@ extension NetlinkRequestBuilder {
   ///   - fibMatch: `RTM_F_FIB_MATCH`: answers with the route as configured, all its nexthops and their flags, instead
   ///     of the chosen one. It never chooses a source.
   ///   - namesTable: `RTM_F_LOOKUP_TABLE`: the answer names the table in which the route was found.
+  ///   - sequence: the request's number.
   package mutating func appendRouteQuery(
     destination: IPAddressBits, source: IPAddressBits? = nil, outputInterface: UInt32? = nil, mark: UInt32? = nil,
     transport: Int? = nil, destinationPort: UInt16? = nil, fibMatch: Bool, namesTable: Bool = false,
@@ -81,6 +82,7 @@ extension NetlinkRequestBuilder {
   ///   - type: `getLink`, `getAddress`, `getRoute`, `getRule`, `getNexthop` or `getNeighbour`.
   ///   - family: one family, or `unspecified` for all; links and nexthops take only `unspecified`.
   ///   - table: routes of this table only, if the kernel checks strictly. Old kernels answer with all tables.
+  ///   - sequence: the request's number.
   mutating func appendDump(
     _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, sequence: UInt32 = 0
   ) {
@@ -117,8 +119,8 @@ extension NetlinkRequestBuilder {
     end()
   }
 
-  /// Asks nl80211, which `family` is the number of, for an interface: an answer means that it is Wi-Fi, `ENODEV` that it
-  /// is not.
+  /// Asks nl80211, whose number is `family`, for an interface: an answer means that it is Wi-Fi, `ENODEV` that it is
+  /// not.
   package mutating func appendGetWirelessInterface(index: UInt32, family: NetlinkMessageType, sequence: UInt32 = 0) {
     begin(family, .request, sequence: sequence)
     appendGenericHeader(command: GenericNetlinkMessage.Wireless.getInterface, version: 0)
@@ -127,7 +129,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// Asks WireGuard for an interface and all its peers: a dump (`WG_CMD_GET_DEVICE`, linux/wireguard.h). The kernel
-  /// tells only a process with CAP_NET_ADMIN. `family` is the number of `wireguard`.
+  /// tells only a process with CAP_NET_ADMIN. `family` is the number of that family.
   package mutating func appendGetWireGuard(_ name: String, family: NetlinkMessageType, sequence: UInt32 = 0) {
     begin(family, [.request, .dump], sequence: sequence)
     appendGenericHeader(command: WireGuardDevice.getDevice, version: 1)
