@@ -149,15 +149,13 @@ package struct StateFeed<State: DeterminableState>: Sendable {
     _ isMet: @escaping @Sendable (State) -> Bool, in isolation: (any Actor)?,
     _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
-    let subscription = Subscription(cell, options)
-    // Who takes it first runs it, or lets go of it.
-    let kept = Lock<(@Sendable (State) async -> Void)?>(action)
-    let registration = register(subscription) { _ = kept.exchange(nil) }
+    let (subscription, kept) = (Subscription(cell, options), OneShot(action))
+    let registration = register(subscription) { _ = kept.action.exchange(nil) }
     let lease = registration.lease
     @Sendable func run(in isolation: isolated (any Actor)?) async {
       while let given = await subscription.next() {
         guard isMet(given.state) else { continue }
-        let action = kept.exchange(nil)
+        let action = kept.action.exchange(nil)
         lease.end()
         await action?(given.state)
       }
@@ -184,4 +182,11 @@ package struct StateFeed<State: DeterminableState>: Sendable {
 
 extension Actor {
   fileprivate func run(_ block: @Sendable () -> Void) { block() }
+}
+
+/// An action that runs at most once. Who takes it first runs it, or lets go of it.
+private final class OneShot<State>: Sendable {
+  let action: Lock<(@Sendable (State) async -> Void)?>
+
+  init(_ action: @escaping @Sendable (State) async -> Void) { self.action = Lock(action) }
 }
