@@ -141,7 +141,7 @@ struct KernelQueriesTests {
     try lab.run {
       let queries = try KernelQueries()
       func gateway(_ text: String, _ link: UInt32) throws -> KernelFilter.Gateway {
-        .init(try address(text).bits, interface: link, isFailed: false)
+        .init(address: try address(text).bits, interface: link, isFailed: false)
       }
       let asked = [
         try gateway("fe80::2", v0), try gateway("fe80::3", v0), try gateway("fe80::4", v0), try gateway("fe80::2", w0),
