@@ -99,7 +99,7 @@ struct ScriptedCheck {
     for task in pathTasks { task.cancel() }
   }
 
-  private func stopLookups() { for ticket in tickets { reachability.provider.names.cancel(ticket) } }
+  private func stopLookups() { for ticket in tickets { ticket.cancel() } }
 
   // MARK: Time
 

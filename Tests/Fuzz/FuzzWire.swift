@@ -37,12 +37,13 @@ private func readAsAll(_ message: NetlinkMessage, _ bytes: RawSpan) {
       require(kept.name.text.utf8.count <= InlineName.capacity, "a long name")
     }
     _ = AddressMessage(message, in: bytes)
-    if let route = RouteMessage(message, in: bytes) {
+    var nexthops: [RouteNexthop] = []
+    if let route = RouteMessage(message, in: bytes, nexthops: &nexthops) {
       _ = route.covers(IPAddressBits(ipv4: 0xC629_0004))
       // Other families count in other ways.
       if route.family == .ipv4 || route.family == .ipv6 {
         require(route.destinationLength <= (route.family == .ipv4 ? 32 : 128), "a long prefix")
-        let prefix = RoutePrefix(message, in: bytes)
+        let prefix = IPPrefix(message, in: bytes)
         require(prefix?.length == Int(route.destinationLength), "another length")
         require(route.destination == nil || prefix?.address == route.destination, "another destination")
       }

@@ -92,7 +92,7 @@ struct DenialTests {
         network.drain(into: &change)
       }
       // Only the first failure is a change. The next poll is five seconds away or, once, a tenth of a second.
-      #expect(network.resynchronisationCount <= 1)
+      #expect(network.schedule.rereadCount <= 1)
       // The queries are answered nevertheless.
       let query = RouteQuery(.address(try address("198.41.0.4")))
       network.answer([query]) { _, answer in #expect(answer.isVia("v0")) }

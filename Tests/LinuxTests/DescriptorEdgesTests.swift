@@ -114,7 +114,7 @@ struct DescriptorEdgesTests {
     try root.move("etc/new", to: "etc/resolv.conf")
     if isWatched { names.eventsAreReady() }
     #expect(told.value == ["192.0.2.1"], "nobody has looked")
-    names.poll()
+    names.look()
     try await eventually("the change is read") { isTold(2, names) }
     let replacement = try await withInotify { names.replacement() }
     try await eventually("it reads by itself") { replacement.takeNews() != nil }

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 @testable import Dialtone
+import MessageBuilding
 import NetworkLab
 import TestSupport
 import Testing
@@ -25,7 +26,7 @@ struct DirectNetworkTests {
     try lab.run {
       let network = LinuxNetwork(try EventPoll(), suspended: { 0 })
       #expect(network.nextPoll == nil && !network.isDenied)
-      #expect(network.queryCount == 0 && network.searchCount == 0 && network.foreignCount == 0)
+      #expect(network.queryCount == 0 && network.decision.searches.count == 0 && network.foreignCount == 0)
       network.watch(NetworkInterest(destinations: [], includesNames: false))
       #expect(network.nextPoll == nil)
       network.pollAgain()
@@ -47,7 +48,7 @@ struct DirectNetworkTests {
         #expect(change.touchesEverything && !change.isInDoubt && !change.touchesNames)
         #expect(network.nextPoll == now + Self.interval)
       }
-      #expect(network.resynchronisationCount == 0)
+      #expect(network.schedule.rereadCount == 0)
       // A poll finds what nobody has read.
       try lab.addAddress("10.9.9.9/32", "lo")
       var change = NetworkChange()
@@ -95,7 +96,7 @@ struct DirectNetworkTests {
       #expect(count >= 3 && network.messageCount - before == count)
       for number in 1...3 { #expect(network.tables.addresses.isOurs(try address("10.0.0.\(number)"), on: nil)) }
       #expect(drained(network).isEmpty)
-      #expect(network.resynchronisationCount == 0)
+      #expect(network.schedule.rereadCount == 0)
     }
   }
 
@@ -118,7 +119,7 @@ struct DirectNetworkTests {
   }
 
   /// The announcement of a route, as the kernel writes it.
-  private static func announcement(of prefix: NetworkChange.Prefix) -> [UInt8] {
+  private static func announcement(of prefix: IPPrefix) -> [UInt8] {
     BuiltMessages.bytes(.newRoute) { builder in
       builder.appendRouteHeader(
         family: prefix.address.family, destinationLength: UInt8(prefix.length), sourceLength: 0, table: 254,
@@ -132,7 +133,7 @@ struct DirectNetworkTests {
     let lab = try await makeLab()
     let clock = SteppedClock(isStill: true)
     let target = try address("2001:db8:ffff::1")
-    let prefix = NetworkChange.Prefix(try address("2001:db8:ffff::").bits, length: 48)
+    let prefix = IPPrefix(try address("2001:db8:ffff::").bits, length: 48)
     try lab.addAddress("2001:db8::1/64", "v0")
     try lab.run {
       let network = LinuxNetwork(try EventPoll(), time: clock.source, suspended: { 0 })

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
+import MessageBuilding
 @testable import Dialtone
 import NetworkLab
 import TestSupport

@@ -59,7 +59,7 @@ struct KernelQueriesTests {
     let index = UInt32(try lab.index(of: "w0"))
     try lab.run {
       let queries = try KernelQueries()
-      #expect(queries.destinationCount == 0 && queries.isOpen)
+      #expect(queries.destinationCount == 0 && queries.client.isOpen)
       func ask(_ destinations: KernelQueries.Destination...) -> [String] {
         Self.words(queries.routes(destinations.count) { destinations[$0] }.map(\.replies))
       }
@@ -141,7 +141,7 @@ struct KernelQueriesTests {
     try lab.run {
       let queries = try KernelQueries()
       func gateway(_ text: String, _ link: UInt32) throws -> KernelFilter.Gateway {
-        .init(try address(text).bits, interface: link, isFailed: false)
+        .init(address: try address(text).bits, interface: link, isFailed: false)
       }
       let asked = [
         try gateway("fe80::2", v0), try gateway("fe80::3", v0), try gateway("fe80::4", v0), try gateway("fe80::2", w0),
@@ -186,7 +186,7 @@ struct KernelQueriesTests {
       // The kernel's own are those of the tables local, main and default (ip-rule(8)).
       #expect(rules == [0, 60, 32_766, 32_767])
       let tables = KernelTables()
-      tables.markRulesStale()
+      tables.areRulesStale = true
       #expect(tables.rules(queries).namesSource)
       #expect(try tables.read(queries))
       #expect(tables.links.link(named: LinkName("w0")) != nil)

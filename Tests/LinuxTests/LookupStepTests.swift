@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
+import MessageBuilding
 import TestSupport
 import Testing
 
@@ -136,8 +137,8 @@ struct LookupStepTests {
     RouteReplies(
       match: try BuiltMessages.route(), plain: try BuiltMessages.route(over: plain, from: "10.1.0.1"),
       severalHops: [
-        RouteNexthop(flags: [], weight: 1, interfaceIndex: 3, gateway: try address("10.0.0.2").bits),
-        RouteNexthop(flags: [], weight: 1, interfaceIndex: 4, gateway: try address("10.1.0.2").bits),
+        RouteNexthop(flags: [], interfaceIndex: 3, gateway: try address("10.0.0.2").bits),
+        RouteNexthop(flags: [], interfaceIndex: 4, gateway: try address("10.1.0.2").bits),
       ])
   }
 
@@ -296,8 +297,6 @@ struct LookupStepTests {
     var rules = RuleTable()
     rules.add(try BuiltMessages.decode(bytes) { RuleMessage($0, in: $1) })
     #expect(rules.namesSource == namesSource)
-    rules.removeAll()
-    #expect(!rules.namesSource && rules == Self.plain)
   }
 }
 #endif

@@ -71,7 +71,7 @@ final class NetworkProbe: Sendable {
 
   fileprivate func note(_ network: LinuxNetwork, _ body: (inout Counts) -> Void) {
     state.withLock { counts in
-      counts.resynchronisations = network.resynchronisationCount
+      counts.resynchronisations = network.schedule.rereadCount
       counts.foreign = network.foreignCount
       counts.messages = network.messageCount
       counts.descriptors = network.descriptors

@@ -170,11 +170,11 @@ struct OverrunTests {
       try lab.addRoutes(from: "100.64.0.0/32", count: 20_000, dev: "v0")
       network.drain(into: &change)
       // The tables were read when the network was made, so it is too soon to read them anew.
-      #expect(try #require(network.nextPoll) > clock.now && network.resynchronisationCount == 0)
+      #expect(try #require(network.nextPoll) > clock.now && network.schedule.rereadCount == 0)
       try lab.deleteRoutes(from: "100.64.0.0/32", count: 20_000, dev: "v0")
       clock.advance(by: .milliseconds(100))
       network.drain(into: &change)
-      #expect(network.schedule.deadline == .max && network.resynchronisationCount == 1)
+      #expect(network.schedule.deadline == .max && network.schedule.rereadCount == 1)
     }
   }
 

@@ -154,8 +154,8 @@ struct RouteDecisionTests {
   @Test("hops of a nexthop object count if the route names none; those over the wrong interface do not")
   func hopsOfANexthopObjectCount() throws {
     let hops = [
-      RouteNexthop(flags: .linkDown, weight: 1, interfaceIndex: 3, gateway: try address("10.0.0.2").bits),
-      RouteNexthop(flags: [], weight: 1, interfaceIndex: 4, gateway: try address("10.1.0.2").bits),
+      RouteNexthop(flags: .linkDown, interfaceIndex: 3, gateway: try address("10.0.0.2").bits),
+      RouteNexthop(flags: [], interfaceIndex: 4, gateway: try address("10.1.0.2").bits),
     ]
     let replies = RouteReplies(
       match: try BuiltMessages.route(nexthopID: 7), plain: try BuiltMessages.route(over: 4, from: "10.1.0.1"),

@@ -7,8 +7,8 @@ import Testing
 
 /// When routes that end are asked about again.
 struct RouteExpiriesTests {
-  private static let prefix = NetworkChange.Prefix(IPAddressBits(ipv6High: 0x2001_0db8 << 32, low: 0), length: 32)
-  private static let other = NetworkChange.Prefix(IPAddressBits(ipv6High: 0x2001_0db9 << 32, low: 0), length: 32)
+  private static let prefix = IPPrefix(IPAddressBits(ipv6High: 0x2001_0db8 << 32, low: 0), length: 32)
+  private static let other = IPPrefix(IPAddressBits(ipv6High: 0x2001_0db9 << 32, low: 0), length: 32)
 
   @Test func aPrefixIsReturnedAtItsDeadlineAndNotBefore() {
     var expiries = RouteExpiries()

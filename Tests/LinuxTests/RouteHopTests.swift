@@ -35,7 +35,7 @@ struct RouteHopTests {
       match: try BuiltMessages.route(),
       plain: try BuiltMessages.route(over: hops[0], via: "10.0.0.2", from: "10.0.0.1"),
       severalHops: try hops.map {
-        RouteNexthop(flags: flags, weight: 1, interfaceIndex: $0, gateway: try address("10.0.0.2").bits)
+        RouteNexthop(flags: flags, interfaceIndex: $0, gateway: try address("10.0.0.2").bits)
       })
   }
 
@@ -48,7 +48,7 @@ struct RouteHopTests {
         plain: try BuiltMessages.route(over: link, via: "10.0.0.3", from: "10.0.0.1"), severalHops: hops)
       return try network().decision().decide(Self.target, replies).gateway
     }
-    let hop = RouteNexthop(flags: [], weight: 1, interfaceIndex: 3, gateway: try address("10.0.0.2").bits)
+    let hop = RouteNexthop(flags: [], interfaceIndex: 3, gateway: try address("10.0.0.2").bits)
     #expect(try gateway(by: 3) == IPAddress("10.0.0.3"))
     #expect(try gateway(by: 8) == IPAddress("10.0.0.2"))
     #expect(try gateway(by: 3, [hop, hop]) == IPAddress("10.0.0.2"))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDialtoneSystem
+import MessageBuilding
 import Testing
 
 @testable import Dialtone
@@ -39,8 +40,8 @@ struct RouteReplyTests {
   }
 
   private static let hops = [
-    RouteNexthop(flags: [], weight: 1, interfaceIndex: 7, gateway: nil),
-    RouteNexthop(flags: .linkDown, weight: 1, interfaceIndex: 8, gateway: IPAddressBits(ipv4: 0x0A00_0002)),
+    RouteNexthop(flags: [], interfaceIndex: 7, gateway: nil),
+    RouteNexthop(flags: .linkDown, interfaceIndex: 8, gateway: IPAddressBits(ipv4: 0x0A00_0002)),
   ]
 
   @Test func hopsAreThoseOfTheRouteInTheKernelsOrder() throws {
@@ -144,7 +145,7 @@ struct RouteReplyTests {
     #expect(early.isEmpty && expiries.next == next)
     let ended = expiries.pass(now: next)
     // A default route touches all of IPv6.
-    #expect(ended == [NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)])
+    #expect(ended == [IPPrefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)])
   }
 
   @Test func aRouteThatIsSeenAgainHasOneEnd() throws {
@@ -163,7 +164,7 @@ struct RouteReplyTests {
     #expect(expiries.next == renewed)
     let early = expiries.pass(now: renewed - 1)
     let ended = expiries.pass(now: renewed)
-    #expect(early == [] && ended == [NetworkChange.Prefix(Self.prefix, length: 32)])
+    #expect(early == [] && ended == [IPPrefix(Self.prefix, length: 32)])
   }
 
   @Test(
@@ -181,11 +182,11 @@ struct RouteReplyTests {
         table: difference == "table" ? 253 : 254), now: 0)
     #expect(expiries.next == 1_030 * Self.millisecond)
     let first = expiries.pass(now: 1_030 * Self.millisecond)
-    #expect(first == [NetworkChange.Prefix(Self.prefix, length: 32)])
+    #expect(first == [IPPrefix(Self.prefix, length: 32)])
     #expect(expiries.next == 2_030 * Self.millisecond)
     let last = expiries.pass(now: .max)
     // The first one as well: the kernel may still have it.
-    #expect(last.contains(NetworkChange.Prefix(second, length: Int(length))) && last.count == 2)
+    #expect(last.contains(IPPrefix(second, length: Int(length))) && last.count == 2)
   }
 
   /// The last representable time is far away, and not before now.

@@ -66,7 +66,7 @@ struct RuleMatchTests {
     func add(_ text: String, _ isMatch: Bool, _ rule: RuleMessage, _ packet: RuleWalk.Packet) {
       rows.append(Selector(testDescription: text, rule: rule, packet: packet, isMatch: isMatch))
     }
-    let plain = RuleWalk.Packet(to: four)
+    let plain = RuleWalk.Packet(destination: four)
     add("nothing is named", true, try rule(), plain)
     add("tos", false, try rule(tos: 0x10), plain)
     // A mask comes with the mark; a mark of 0 is not told.
@@ -80,23 +80,23 @@ struct RuleMatchTests {
         if let mask { builder.append(Attribute.markMask, mask) }
       }
       let words = "fwmark \(mark.map { "\($0)" } ?? "")/\(mask.map { "\($0)" } ?? ""), \(packet)"
-      add(words, isMatch, marked, .init(to: four, mark: packet))
+      add(words, isMatch, marked, .init(destination: four, mark: packet))
     }
     let users = try rule { $0.append(Attribute.userIDRange, bytes: [232, 3, 0, 0, 234, 3, 0, 0]) }
     for (user, isMatch) in [(999, false), (1_000, true), (1_002, true), (1_003, false)] as [(UInt32, Bool)] {
-      add("uidrange 1000-1002, \(user)", isMatch, users, .init(to: four, userID: user))
+      add("uidrange 1000-1002, \(user)", isMatch, users, .init(destination: four, userID: user))
     }
     let ports = try rule { $0.append(Attribute.destinationPorts, bytes: [80, 0, 82, 0]) }
     for (port, isMatch) in [(79, false), (80, true), (82, true), (83, false)] as [(UInt16, Bool)] {
-      add("dport 80-82, \(port)", isMatch, ports, .init(to: four, destinationPort: port))
+      add("dport 80-82, \(port)", isMatch, ports, .init(destination: four, destinationPort: port))
     }
     add("sport", false, try rule { $0.append(Attribute.sourcePorts, bytes: [0, 0, 255, 255]) }, plain)
     let udp = try rule { $0.append(Attribute.ipProtocol, UInt8(17)) }
     add("udp, TCP by default", false, udp, plain)
-    add("udp, udp", true, udp, .init(to: four, ipProtocol: 17))
+    add("udp, udp", true, udp, .init(destination: four, ipProtocol: 17))
     let output = try rule { $0.append(Attribute.outputInterfaceName, string: "eth0") }
     for (name, isMatch) in [(nil, false), ("eth0", true), ("eth1", false)] as [(String?, Bool)] {
-      add("oif eth0, \(name ?? "any")", isMatch, output, .init(to: four, outputInterface: name))
+      add("oif eth0, \(name ?? "any")", isMatch, output, .init(destination: four, outputInterface: name))
     }
     return rows + (try prefixes())
   }
@@ -109,29 +109,29 @@ struct RuleMatchTests {
     func to(_ bits: IPAddressBits) -> Build { { $0.append(Attribute.destination, address: bits) } }
     func from(_ bits: IPAddressBits) -> Build { { $0.append(Attribute.source, address: bits) } }
     let lowest = IPAddressBits(ipv4: 0xCB00_7100)
-    add("to 203.0.113.0/24", true, try rule(to: 24, with: to(lowest)), .init(to: four))
-    add("to 203.0.113.0/29", false, try rule(to: 29, with: to(lowest)), .init(to: four))
-    add("to 203.0.113.0/28", true, try rule(to: 28, with: to(lowest)), .init(to: four))
+    add("to 203.0.113.0/24", true, try rule(to: 24, with: to(lowest)), .init(destination: four))
+    add("to 203.0.113.0/29", false, try rule(to: 29, with: to(lowest)), .init(destination: four))
+    add("to 203.0.113.0/28", true, try rule(to: 28, with: to(lowest)), .init(destination: four))
     // An address of zeros is not told.
-    add("to 0/1, 203.0.113.10", false, try rule(to: 1), .init(to: four))
-    add("to 0/1, 1.1.1.1", true, try rule(to: 1), .init(to: IPAddressBits(ipv4: 0x0101_0101)))
-    add("to ::/3, 2001:db8:7::9", false, try rule(family: .ipv6, to: 3), .init(to: six))
-    add("to ::/2, 2001:db8:7::9", true, try rule(family: .ipv6, to: 2), .init(to: six))
-    add("to 0/32, 0.0.0.0", true, try rule(to: 32), .init(to: IPAddressBits(ipv4: 0)))
-    add("to 0/32, 0.0.0.1", false, try rule(to: 32), .init(to: IPAddressBits(ipv4: 1)))
-    add("to ::/128, ::", true, try rule(family: .ipv6, to: 128), .init(to: IPAddressBits(ipv6High: 0, low: 0)))
+    add("to 0/1, 203.0.113.10", false, try rule(to: 1), .init(destination: four))
+    add("to 0/1, 1.1.1.1", true, try rule(to: 1), .init(destination: IPAddressBits(ipv4: 0x0101_0101)))
+    add("to ::/3, 2001:db8:7::9", false, try rule(family: .ipv6, to: 3), .init(destination: six))
+    add("to ::/2, 2001:db8:7::9", true, try rule(family: .ipv6, to: 2), .init(destination: six))
+    add("to 0/32, 0.0.0.0", true, try rule(to: 32), .init(destination: IPAddressBits(ipv4: 0)))
+    add("to 0/32, 0.0.0.1", false, try rule(to: 32), .init(destination: IPAddressBits(ipv4: 1)))
+    add("to ::/128, ::", true, try rule(family: .ipv6, to: 128), .init(destination: IPAddressBits(ipv6High: 0, low: 0)))
     let (own, other) = (IPAddressBits(ipv4: 0x0A00_0001), IPAddressBits(ipv4: 0x0A01_0001))
     let network = try rule(from: 16, with: from(IPAddressBits(ipv4: 0x0A00_0000)))
-    add("from 10.0.0.0/16, from it", true, network, .init(to: four, from: own))
-    add("from 10.0.0.0/16, from another", false, network, .init(to: four, from: other))
+    add("from 10.0.0.0/16, from it", true, network, .init(destination: four, source: own))
+    add("from 10.0.0.0/16, from another", false, network, .init(destination: four, source: other))
     // Before a source is chosen, the kernel looks up with zeros.
-    add("from 10.0.0.0/16, no source", false, network, .init(to: four))
-    add("from 0/4, no source", true, try rule(from: 4), .init(to: four))
-    add("from 0/1, from 203.0.113.10", false, try rule(from: 1), .init(to: four, from: four))
-    add("from 0/4, from 10.0.0.1", true, try rule(from: 4), .init(to: four, from: own))
-    add("from 0/5, from 10.0.0.1", false, try rule(from: 5), .init(to: four, from: own))
-    add("from ::/3, from 2001:db8:7::9", false, try rule(family: .ipv6, from: 3), .init(to: six, from: six))
-    add("from ::/3, no source", true, try rule(family: .ipv6, from: 3), .init(to: six))
+    add("from 10.0.0.0/16, no source", false, network, .init(destination: four))
+    add("from 0/4, no source", true, try rule(from: 4), .init(destination: four))
+    add("from 0/1, from 203.0.113.10", false, try rule(from: 1), .init(destination: four, source: four))
+    add("from 0/4, from 10.0.0.1", true, try rule(from: 4), .init(destination: four, source: own))
+    add("from 0/5, from 10.0.0.1", false, try rule(from: 5), .init(destination: four, source: own))
+    add("from ::/3, from 2001:db8:7::9", false, try rule(family: .ipv6, from: 3), .init(destination: six, source: six))
+    add("from ::/3, no source", true, try rule(family: .ipv6, from: 3), .init(destination: six))
     return rows
   }
 
@@ -143,8 +143,8 @@ struct RuleMatchTests {
 
   @Test func aRuleThatIsInvertedMatchesWhatItDoesNotName() throws {
     let inverted = try Self.rule(to: 24, flags: .invert) { $0.append(Attribute.destination, address: Self.four) }
-    #expect(end([inverted], .init(to: Self.four)) == "nothing")
-    #expect(end([inverted], .init(to: IPAddressBits(ipv4: 0x0101_0101))) == "refusal")
+    #expect(end([inverted], .init(destination: Self.four)) == "nothing")
+    #expect(end([inverted], .init(destination: IPAddressBits(ipv4: 0x0101_0101))) == "refusal")
   }
 
   // MARK: Where the walk ends
@@ -160,7 +160,7 @@ struct RuleMatchTests {
   func anActionEndsTheWalk(action: RuleAction, ends: [String]) throws {
     let rule = try Self.rule(action)
     let lookups: [RuleWalk.Lookup] = [.none, .route(try Self.route()), .unknown]
-    #expect(lookups.map { end([rule], .init(to: Self.four), $0) } == ends)
+    #expect(lookups.map { end([rule], .init(destination: Self.four), $0) } == ends)
   }
 
   /// A rule for VRFs is about packets of a VRF; this packet is of none (net/core/fib_rules.c, l3mdev_fib_rule_match).
@@ -171,13 +171,14 @@ struct RuleMatchTests {
     }
     let main = try Self.rule(.toTable, with: Self.priority(32_766))
     let route = try Self.route()
-    #expect(end([vrf], .init(to: Self.four), .route(route)) == "nothing")
-    guard case .route(_, let rule) = RuleWalk([vrf, main], .init(to: Self.four)).end({ _ in .route(route) }) else {
+    #expect(end([vrf], .init(destination: Self.four), .route(route)) == "nothing")
+    guard case .route(_, let rule) = RuleWalk([vrf, main], .init(destination: Self.four)).end({ _ in .route(route) })
+    else {
       Issue.record("no route is found")
       return
     }
     #expect(rule.priority == 32_766)
-    #expect(RuleWalk([vrf], .init(to: Self.four)).rule(of: route, in: 0) == nil)
+    #expect(RuleWalk([vrf], .init(destination: Self.four)).rule(of: route, in: 0) == nil)
   }
 
   @Test func aJumpGoesToTheFirstRuleThatIsNotBeforeIt() throws {
@@ -186,7 +187,7 @@ struct RuleMatchTests {
       builder.append(Attribute.priority, UInt32(10))
     }
     for (priority, expected) in [(19, "nothing"), (20, "refusal"), (21, "refusal")] as [(UInt32, String)] {
-      #expect(end([jump, try Self.rule(with: Self.priority(priority))], .init(to: Self.four)) == expected)
+      #expect(end([jump, try Self.rule(with: Self.priority(priority))], .init(destination: Self.four)) == expected)
     }
   }
 
@@ -199,22 +200,22 @@ struct RuleMatchTests {
       builder.append(Attribute.table, UInt32(254))
     }
     let route = try Self.route(to: Self.four, length: 24)
-    #expect(end([rule], .init(to: Self.four), .route(route)) == expected)
-    let found = RuleWalk([rule], .init(to: Self.four)).rule(of: route, in: 254)
+    #expect(end([rule], .init(destination: Self.four), .route(route)) == expected)
+    let found = RuleWalk([rule], .init(destination: Self.four)).rule(of: route, in: 254)
     #expect((found != nil) == (expected == "route"))
   }
 
   @Test func aThrowRouteIsNone() throws {
     let rule = try Self.rule(.toTable)
-    #expect(end([rule], .init(to: Self.four), .route(try Self.route(type: .throw))) == "nothing")
+    #expect(end([rule], .init(destination: Self.four), .route(try Self.route(type: .throw))) == "nothing")
     // Other types decide.
-    #expect(end([rule], .init(to: Self.four), .route(try Self.route(type: .prohibit))) == "route")
+    #expect(end([rule], .init(destination: Self.four), .route(try Self.route(type: .prohibit))) == "route")
   }
 
   /// Only a rule that leads to a table, and matches the packet, can have found a route of it.
   @Test func theRuleOfARouteHasToMatch() throws {
     func isFound(_ rule: RuleMessage) throws -> Bool {
-      RuleWalk([rule], .init(to: Self.four)).rule(of: try Self.route(), in: 254) != nil
+      RuleWalk([rule], .init(destination: Self.four)).rule(of: try Self.route(), in: 254) != nil
     }
     let table: Build = { $0.append(Attribute.table, UInt32(254)) }
     #expect(try isFound(Self.rule(.toTable, with: table)))

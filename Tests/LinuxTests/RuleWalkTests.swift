@@ -46,18 +46,18 @@ struct RuleWalkTests {
 
   @Test func asksRulesInTheOrderOfTheirPriorities() throws {
     let rules = [try rule(32_766, .toTable), try rule(100, .prohibit)]
-    #expect(words(rules, RuleWalk.Packet(to: target), [try route()]) == "rule 100")
-    #expect(words([rules[0]], RuleWalk.Packet(to: target), [try route()]) == "route 254 by 32766")
-    #expect(words([rules[0]], RuleWalk.Packet(to: target), []) == "nothing")
+    #expect(words(rules, RuleWalk.Packet(destination: target), [try route()]) == "rule 100")
+    #expect(words([rules[0]], RuleWalk.Packet(destination: target), [try route()]) == "route 254 by 32766")
+    #expect(words([rules[0]], RuleWalk.Packet(destination: target), []) == "nothing")
   }
 
   /// fib_nl_newrule of Linux puts a rule behind those of its priority; the first one counts.
   @Test func rulesOfOnePriorityStayInTheKernelsOrder() throws {
     let rules = [try rule(100, .prohibit), try rule(100, .toTable), try rule(100, .toTable, table: 201)]
     let routes = [try route(), try route(table: 201)]
-    #expect(words(rules, RuleWalk.Packet(to: target), routes) == "rule 100")
-    #expect(words(Array(rules[1...]), RuleWalk.Packet(to: target), routes) == "route 254 by 100")
-    #expect(words(rules[1...].reversed(), RuleWalk.Packet(to: target), routes) == "route 201 by 100")
+    #expect(words(rules, RuleWalk.Packet(destination: target), routes) == "rule 100")
+    #expect(words(Array(rules[1...]), RuleWalk.Packet(destination: target), routes) == "route 254 by 100")
+    #expect(words(rules[1...].reversed(), RuleWalk.Packet(destination: target), routes) == "route 201 by 100")
   }
 
   /// fib_rule_lookup of Linux: only a rule that leads to a table can have found a route of it.
@@ -66,11 +66,11 @@ struct RuleWalkTests {
       try rule(10, .noOperation), try rule(20, .toTable, table: 201),
       try rule(30, .toTable) { $0.append(RuleMessage.Attribute.mark, UInt32(7)) }, try rule(32_766, .toTable),
     ]
-    let walk = RuleWalk(rules, RuleWalk.Packet(to: target))
+    let walk = RuleWalk(rules, RuleWalk.Packet(destination: target))
     #expect(walk.rule(of: try route(), in: 254)?.priority == 32_766)
     #expect(walk.rule(of: try route(table: 201), in: 201)?.priority == 20)
     #expect(walk.rule(of: try route(table: 202), in: 202) == nil)
-    let marked = RuleWalk(rules, RuleWalk.Packet(to: target, mark: 7))
+    let marked = RuleWalk(rules, RuleWalk.Packet(destination: target, mark: 7))
     #expect(marked.rule(of: try route(), in: 254)?.priority == 30)
   }
 
@@ -81,8 +81,9 @@ struct RuleWalkTests {
       try rule(300, .unreachable),
     ]
     #expect(
-      words(rules, RuleWalk.Packet(to: target), [try route(table: 201, type: .throw), try route()]) == "rule 300")
-    #expect(words(rules, RuleWalk.Packet(to: target), [try route(length: 24)]) == "route 254 by 200")
+      words(rules, RuleWalk.Packet(destination: target), [try route(table: 201, type: .throw), try route()])
+        == "rule 300")
+    #expect(words(rules, RuleWalk.Packet(destination: target), [try route(length: 24)]) == "route 254 by 200")
   }
 
   @Test func jumpsWhereARuleSaysSo() throws {
@@ -90,12 +91,12 @@ struct RuleWalkTests {
       try rule(100, .goto) { $0.append(RuleMessage.Attribute.goto, UInt32(300)) }, try rule(200, .prohibit),
       try rule(300, .noOperation), try rule(400, .toTable),
     ]
-    #expect(words(rules, RuleWalk.Packet(to: target), [try route()]) == "route 254 by 400")
+    #expect(words(rules, RuleWalk.Packet(destination: target), [try route()]) == "route 254 by 400")
   }
 
   @Test func looksAtWhatTheRuleNames() throws {
     typealias Attribute = RuleMessage.Attribute
-    let packet = RuleWalk.Packet(to: target, mark: 7, userID: 1_000, destinationPort: 443)
+    let packet = RuleWalk.Packet(destination: target, mark: 7, userID: 1_000, destinationPort: 443)
     let matching: [(inout NetlinkRequestBuilder) -> Void] = [
       { $0.append(Attribute.mark, UInt32(7)) },
       { $0.append(Attribute.ipProtocol, UInt8(6)) },

@@ -77,7 +77,7 @@ struct ScriptedEventsTests {
     let events = try KernelEvents()
     let socket = try ScriptedSocket(inPlaceOf: events.descriptor)
     let gateway = KernelFilter.Gateway(
-      IPAddressBits(ipv6High: 0xFE80 << 48, low: 1), interface: 2, isFailed: false)
+      address: IPAddressBits(ipv6High: 0xFE80 << 48, low: 1), interface: 2, isFailed: false)
     #expect(!events.announceNeighbours([gateway]) && !events.announceNeighbours([gateway]))
     #expect(events.announceNeighbours([]))
     withExtendedLifetime(socket) {}
@@ -108,7 +108,7 @@ struct ScriptedEventsTests {
         let isSoon = isLost && elapsed < 100_000_000
         #expect(change.isInDoubt == isSoon && network.nextPoll == (isSoon ? start + 100_000_000 : nil))
         #expect(change.touchesEverything == (touchesEverything || isLost && !isSoon))
-        #expect(network.resynchronisationCount == (isLost && !isSoon ? 1 : 0))
+        #expect(network.schedule.rereadCount == (isLost && !isSoon ? 1 : 0))
         #expect(network.messageCount == (type == 0 ? 0 : 1))
         withExtendedLifetime(socket) {}
       }

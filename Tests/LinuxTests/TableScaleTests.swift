@@ -133,7 +133,7 @@ struct TableScaleTests {
         return reasons
       }
       #expect(reasons() == [.noRoute])
-      #expect(network.searchCount == 1)
+      #expect(network.decision.searches.count == 1)
       try lab.up("n0")
       try lab.addAddress("10.9.0.1/24", "n0")
       var change = NetworkChange()
@@ -141,7 +141,7 @@ struct TableScaleTests {
       #expect(change.touchesEverything)
       // Its other end is down.
       #expect(reasons() == [.noCarrier])
-      #expect(network.searchCount == 2)
+      #expect(network.decision.searches.count == 2)
     }
   }
 }

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import MessageBuilding
 import Testing
 
 @testable import Dialtone
@@ -13,7 +14,6 @@ struct AddressMessageTests {
     #expect(address.peer == ipv4(192, 0, 2, 2))
     #expect(address.prefixLength == 32)
     #expect(address.interfaceIndex == 3)
-    #expect(address.scope == .universe)
     #expect(address.flags == .permanent)
   }
 
@@ -33,7 +33,6 @@ struct AddressMessageTests {
     }
     let address = try decode(bytes, AddressMessage.init)
     #expect(address.flags == [.deprecated, .managesTemporaryAddress])
-    #expect(address.scope == .link)
     #expect(address.localAddress == nil)
   }
 

@@ -39,29 +39,30 @@ struct AnswerFieldsTests {
   @Test func anExplanationStandsBehindTheRequest() throws {
     // The request of 21 bytes is padded to 24.
     let whole = try read(2, flags: 0x200, Raw.host(Int32(-22)), Self.request(21), Raw.zeros(8), Self.explanation)
-    #expect(whole.text == "no" && whole.acknowledgement.requestOffset == 36)
+    #expect(whole.text == "no")
     let exact = try read(2, flags: 0x200, Raw.host(Int32(-22)), Self.request(20), Raw.zeros(4), Self.explanation)
-    #expect(exact.text == "no" && exact.acknowledgement.requestOffset == 36)
+    #expect(exact.text == "no")
     // Of a capped one only the header is repeated, whatever length it claims.
     let capped = try read(2, flags: 0x300, Raw.host(Int32(-22)), Self.request(21), Self.explanation)
-    #expect(capped.text == "no" && capped.acknowledgement.requestOffset == 36)
+    #expect(capped.text == "no")
     let success = try read(2, flags: 0x200, Raw.host(Int32(0)), Self.request(21), Self.explanation)
     #expect(success.text == "no" && success.acknowledgement.isSuccess)
     let end = try read(3, flags: 0x200, Raw.host(Int32(-22)), Self.explanation)
-    #expect(end.text == "no" && end.acknowledgement.requestOffset == 36)
+    #expect(end.text == "no")
   }
 
   @Test func withoutItsFlagThereIsNoExplanation() throws {
     for flags in [0, 0x100, 2] as [UInt16] {
       let error = try read(2, flags: flags, Raw.host(Int32(-22)), Self.request(16), Self.explanation)
-      #expect(error.text == nil && error.acknowledgement.requestOffset == nil && error.acknowledgement.errno == 22)
+      #expect(error.text == nil && error.acknowledgement.errno == 22)
     }
   }
 
-  @Test func anOffsetOfAnotherSizeIsUnknown() throws {
+  @Test func anExplanationWithoutATextHasNone() throws {
     let error = try read(
-      2, flags: 0x300, Raw.host(Int32(-22)), Self.request(16), Raw.attribute(2, [1, 2]), Raw.attribute(9, [1]))
-    #expect(error.text == nil && error.acknowledgement.requestOffset == nil)
+      2, flags: 0x300, Raw.host(Int32(-22)), Self.request(16), Raw.attribute(2, Raw.host(UInt32(36))),
+      Raw.attribute(9, [1]))
+    #expect(error.text == nil)
   }
 
   // MARK: Generic netlink
@@ -76,7 +77,7 @@ struct AnswerFieldsTests {
 
   @Test func readsEachFieldOfAGenericMessage() throws {
     let message = try #require(try generic(33, [5, 9, 0, 0], Raw.attribute(1, [7])) { message, _ in message })
-    #expect(message.family.rawValue == 33 && message.command == 5 && message.version == 9)
+    #expect(message.family.rawValue == 33 && message.command == 5)
     #expect(message.attributes == 20..<28)
   }
 
@@ -152,7 +153,7 @@ struct AnswerFieldsTests {
   @Test func peersAreEqualIfAllOfTheirPartsAre() {
     var peer = WireGuardDevice.Peer()
     (peer.endpoint, peer.port, peer.lastHandshake) = (ipv4(192, 0, 2, 9), 51_820, 5)
-    peer.allowed = [(ipv4(10, 0, 0, 0), 8), (Raw.address(0), 64)]
+    peer.allowed = [IPPrefix(ipv4(10, 0, 0, 0), length: 8), IPPrefix(Raw.address(0), length: 64)]
     #expect(peer == peer)
     let changes: [(inout WireGuardDevice.Peer) -> Void] = [
       { $0.endpoint = ipv4(192, 0, 2, 8) }, { $0.endpoint = nil }, { $0.port = 51_821 }, { $0.lastHandshake = 6 },
@@ -174,7 +175,7 @@ struct AnswerFieldsTests {
     device.peers = [WireGuardDevice.Peer()]
     #expect(device.peer(for: ipv4(10, 0, 0, 1)) == nil)
     // A prefix of no length is one, too.
-    device.peers[0].allowed = [(ipv4(0, 0, 0, 0), 0)]
+    device.peers[0].allowed = [IPPrefix(ipv4(0, 0, 0, 0), length: 0)]
     #expect(device.peer(for: ipv4(10, 0, 0, 1)) == device.peers[0])
     #expect(device.peer(for: Raw.address(1)) == nil)
   }

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import MessageBuilding
 import Testing
 
 @testable import Dialtone
@@ -20,7 +21,7 @@ struct EachMessageTests {
     Reader(testDescription: "link", types: [16, 17], headerByteCount: 16) { LinkMessage($0, in: $1) != nil },
     Reader(testDescription: "address", types: [20, 21], headerByteCount: 8) { AddressMessage($0, in: $1) != nil },
     Reader(testDescription: "route", types: [24, 25], headerByteCount: 12) { RouteMessage($0, in: $1) != nil },
-    Reader(testDescription: "prefix", types: [24, 25], headerByteCount: 12) { RoutePrefix($0, in: $1) != nil },
+    Reader(testDescription: "prefix", types: [24, 25], headerByteCount: 12) { IPPrefix($0, in: $1) != nil },
     Reader(testDescription: "neighbour", types: [28, 29], headerByteCount: 12) { NeighbourMessage($0, in: $1) != nil },
     Reader(testDescription: "rule", types: [32, 33], headerByteCount: 12) { RuleMessage($0, in: $1) != nil },
     Reader(
@@ -101,7 +102,7 @@ struct EachMessageTests {
         withBytes(of: RawMessage.zeros(offset) + bytes) { NetlinkHeader(in: $0, at: offset) })
       #expect(header.length == 0x0102_0304)
       #expect(header.type.rawValue == 0x0506 && header.flags.rawValue == 0x0708)
-      #expect(header.sequence == 0x090a_0b0c && header.portID == 0x0d0e_0f10)
+      #expect(header.sequence == 0x090a_0b0c)
     }
     // One byte too few, or too far on, or before the beginning.
     #expect(withBytes(of: [UInt8](bytes.dropLast())) { NetlinkHeader(in: $0, at: 0) } == nil)

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
+import MessageBuilding
 @testable import Dialtone
 import Testing
 
@@ -100,8 +101,7 @@ struct KernelConstantsTests {
     Pair("AF_INET", KernelAddressFamily.ipv4, AF_INET),
     Pair("AF_INET6", KernelAddressFamily.ipv6, AF_INET6),
     Pair("AF_BRIDGE", KernelAddressFamily.bridge, AF_BRIDGE),
-    Pair("NLMSGERR_ATTR_MSG", NetlinkAcknowledgement.Attribute.message, NLMSGERR_ATTR_MSG),
-    Pair("NLMSGERR_ATTR_OFFS", NetlinkAcknowledgement.Attribute.offset, NLMSGERR_ATTR_OFFS),
+    Pair("NLMSGERR_ATTR_MSG", NetlinkAcknowledgement.messageAttribute, NLMSGERR_ATTR_MSG),
     Pair("NLA_F_NESTED", NetlinkAttribute.nestedFlag, NLA_F_NESTED),
     Pair("RTEXT_FILTER_SKIP_STATS", LinkMessage.skipStatistics, RTEXT_FILTER_SKIP_STATS),
     Pair("CTRL_CMD_NEWFAMILY", GenericNetlinkMessage.Controller.newFamily, CTRL_CMD_NEWFAMILY),
@@ -212,7 +212,6 @@ struct KernelConstantsTests {
     Pair("RTA_GATEWAY", RouteMessage.Attribute.gateway, RTA_GATEWAY),
     Pair("RTA_PRIORITY", RouteMessage.Attribute.priority, RTA_PRIORITY),
     Pair("RTA_PREFSRC", RouteMessage.Attribute.preferredSource, RTA_PREFSRC),
-    Pair("RTA_METRICS", RouteMessage.Attribute.metrics, RTA_METRICS),
     Pair("RTA_MULTIPATH", RouteMessage.Attribute.multipath, RTA_MULTIPATH),
     Pair("RTA_CACHEINFO", RouteMessage.Attribute.cacheInfo, RTA_CACHEINFO),
     Pair("RTA_TABLE", RouteMessage.Attribute.table, RTA_TABLE),
@@ -250,7 +249,6 @@ struct KernelConstantsTests {
   static let nexthops: [Pair] = [
     Pair("NHA_ID", NexthopMessage.Attribute.id, NHA_ID),
     Pair("NHA_GROUP", NexthopMessage.Attribute.group, NHA_GROUP),
-    Pair("NHA_GROUP_TYPE", NexthopMessage.Attribute.groupType, NHA_GROUP_TYPE),
     Pair("NHA_BLACKHOLE", NexthopMessage.Attribute.blackhole, NHA_BLACKHOLE),
     Pair("NHA_OIF", NexthopMessage.Attribute.outputInterface, NHA_OIF),
     Pair("NHA_GATEWAY", NexthopMessage.Attribute.gateway, NHA_GATEWAY),

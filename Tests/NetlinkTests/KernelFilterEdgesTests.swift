@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import MessageBuilding
 import Testing
 
 @testable import Dialtone
@@ -74,7 +75,8 @@ struct KernelFilterEdgesTests {
 
   private static func gateways(_ count: Int) -> [KernelFilter.Gateway] {
     (0..<count).map {
-      KernelFilter.Gateway(IPAddressBits(ipv6High: 0xfe80 << 48, low: UInt64($0 + 1)), interface: 2, isFailed: false)
+      KernelFilter.Gateway(
+        address: IPAddressBits(ipv6High: 0xfe80 << 48, low: UInt64($0 + 1)), interface: 2, isFailed: false)
     }
   }
 
@@ -96,7 +98,7 @@ struct KernelFilterEdgesTests {
 
   @Test func everyBitOfAGatewayCounts() throws {
     let gateway = IPAddressBits(ipv6High: 0xfe80_0000_1234_5678, low: 0x9abc_def0_0fed_cba9)
-    let filter = filter([], gateways: [KernelFilter.Gateway(gateway, interface: 0x0102_0304, isFailed: false)])
+    let filter = filter([], gateways: [KernelFilter.Gateway(address: gateway, interface: 0x0102_0304, isFailed: false)])
     #expect(try filter.accepts(KernelFilterTests.neighbourEvent(gateway, interface: 0x0102_0304, .failed)))
     for bit in 0..<128 {
       let other = Self.flipped(gateway, bit: bit)
@@ -121,7 +123,7 @@ struct KernelFilterEdgesTests {
   /// NUD_FAILED among other bits.
   @Test func aStateIsFailedIfItsBitIsSet() throws {
     for isFailed in [false, true] {
-      let gateway = KernelFilter.Gateway(RawMessage.address(1), interface: 2, isFailed: isFailed)
+      let gateway = KernelFilter.Gateway(address: RawMessage.address(1), interface: 2, isFailed: isFailed)
       let filter = filter([], gateways: [gateway])
       for state in [0x21, 0xa0, 0xff, 0xdf, 0x00] as [UInt16] {
         let event = KernelFilterTests.neighbourEvent(gateway.address, interface: 2, NeighbourState(rawValue: state))

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import MessageBuilding
 import TestSupport
 import Testing
 
@@ -126,10 +127,11 @@ struct KernelFilterTests {
   @Test(arguments: [false, true])
   func neighboursPassWhenAGatewayFailsOrRecovers(isFailed: Bool) throws {
     let gateways = (1...3).map {
-      KernelFilter.Gateway(IPAddressBits(ipv6High: 0xfe80 << 48, low: $0), interface: 258, isFailed: isFailed)
+      KernelFilter.Gateway(address: IPAddressBits(ipv6High: 0xfe80 << 48, low: $0), interface: 258, isFailed: isFailed)
     }
     let filter = BPFInterpreter(program: KernelFilter(destinations: [], gateways: gateways).instructions)
-    let other = KernelFilter.Gateway(IPAddressBits(ipv6High: 0xfe80 << 48, low: 9), interface: 258, isFailed: isFailed)
+    let other = KernelFilter.Gateway(
+      address: IPAddressBits(ipv6High: 0xfe80 << 48, low: 9), interface: 258, isFailed: isFailed)
     // NUD_…, linux/neighbour.h: 0x20 is failed.
     let states = [0x00, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80].map { NeighbourState(rawValue: $0) }
     for gateway in gateways + [other] {
@@ -168,7 +170,7 @@ struct KernelFilterTests {
     let many = (1...UInt8(KernelFilter.exactLimit)).map { ipv4(10, 0, 0, $0) }
     let manyV6 = (1...UInt64(KernelFilter.exactLimit)).map { IPAddressBits(ipv6High: $0, low: $0) }
     let gateways = (1...UInt64(KernelFilter.gatewayLimit)).map {
-      KernelFilter.Gateway(IPAddressBits(ipv6High: $0, low: $0), interface: 2, isFailed: $0 % 2 == 0)
+      KernelFilter.Gateway(address: IPAddressBits(ipv6High: $0, low: $0), interface: 2, isFailed: $0 % 2 == 0)
     }
     let program = KernelFilter(destinations: many + manyV6, gateways: gateways).instructions
     // BPF_MAXINSNS, linux/bpf_common.h.

@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import MessageBuilding
 import Testing
 
 @testable import Dialtone
@@ -24,7 +25,7 @@ struct LinkAndAddressFieldsTests {
         Raw.attribute(4, Raw.host(UInt32(1500))), Raw.attribute(5, Raw.host(UInt32(11))),
         Raw.attribute(10, Raw.host(UInt32(12))), Raw.attribute(16, [6]), Raw.attribute(37, Raw.host(Int32(13)))))
     #expect(link.family == .unspecified && link.deviceType == .loopback && link.index == 9)
-    #expect(link.flags == [.up, .loopback, .running] && link.change == .running)
+    #expect(link.flags == [.up, .loopback, .running])
     #expect(link.hardwareAddress == [2, 0, 0, 0, 0, 7] && link.name == "eth0" && link.mtu == 1500)
     #expect(link.lower == 11 && link.master == 12 && link.operationalState == .up && link.linkNamespaceID == 13)
     #expect(link.infoKind == nil && link.bondActiveSlave == nil && link.alternativeNames.isEmpty)
@@ -90,7 +91,7 @@ struct LinkAndAddressFieldsTests {
   @Test func readsEachFieldOfAnAddress() throws {
     let address = try #require(try address(10, Raw.attribute(1, Raw.ipv6(1))))
     #expect(address.family == .ipv6 && address.prefixLength == 61 && address.interfaceIndex == 7)
-    #expect(address.flags == [.permanent, .optimistic] && address.scope == .link)
+    #expect(address.flags == [.permanent, .optimistic])
     #expect(address.address == Raw.address(1) && address.local == nil && address.localAddress == Raw.address(1))
     #expect(address.peer == nil && address.validLifetime == nil)
   }
@@ -143,7 +144,7 @@ struct LinkAndAddressFieldsTests {
     let neighbour = try #require(
       try neighbour(10, Raw.attribute(2, [2, 0, 0, 0, 0, 1]), Raw.attribute(1, Raw.ipv6(1))))
     #expect(neighbour.family == .ipv6 && neighbour.interfaceIndex == 5 && neighbour.state == .failed)
-    #expect(neighbour.flags == 0x81 && neighbour.address == Raw.address(1))
+    #expect(neighbour.address == Raw.address(1))
   }
 
   @Test func aBridgesEntryHasNoAddress() throws {

@@ -113,7 +113,6 @@ struct LinkMessageTests {
     #expect(link.master == 8)
     #expect(link.linkNamespaceID == -1)
     #expect(link.infoKind == nil)
-    #expect(link.change == .up)
   }
 
   @Test func readsAlternativeNamesInTheirOrder() throws {

@@ -39,7 +39,6 @@ struct NetlinkAttributeCursorTests {
       $0.append(0x4000 | 19, UInt32(0))
     }
     #expect(walk(bytes).found.map(\.type) == [18, 19])
-    #expect(walk(bytes).found.map(\.isNested) == [true, false])
   }
 
   @Test func emptyRangeHasNone() {

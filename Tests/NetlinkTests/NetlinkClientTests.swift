@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import CDialtoneSystem
+import MessageBuilding
 @testable import Dialtone
 import Testing
 
@@ -197,7 +198,7 @@ struct NetlinkClientTests {
 
   @Test func routesOfATableThatIsNotThereAreRefused() throws {
     var client = try NetlinkClient()
-    let checksStrictly = client.checksStrictly
+    let checksStrictly = client.socket.checksStrictly
     try #require(checksStrictly)
     let error = refusedDump(&client)
     #expect(error?.code == .refusedByKernel)

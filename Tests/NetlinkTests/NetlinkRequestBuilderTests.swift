@@ -74,7 +74,7 @@ struct NetlinkRequestBuilderTests {
     var builder = NetlinkRequestBuilder()
     builder.appendLinkBarrier()
     builder.removeAll()
-    #expect(builder.isEmpty)
+    #expect(builder.count == 0)
     builder.appendGetNexthop(id: 7)
     let request = try #require(try messages(builder, headerByteCount: 8).first)
     #expect(request.header.type == .getNexthop)
@@ -101,12 +101,14 @@ struct NetlinkRequestBuilderTests {
     withBytes(of: bytes) { bytes in
       var cursor = NetlinkAttributeCursor(16..<bytes.byteCount)
       let outer = cursor.next(in: bytes)
-      #expect(outer?.type == 18 && outer?.isNested == true && outer?.payload == 20..<44)
+      #expect(outer?.type == 18 && outer?.payload == 20..<44)
+      // NLA_F_NESTED.
+      #expect(bytes.integer(at: 18, as: UInt16.self) == 0x8000 | 18)
       cursor = NetlinkAttributeCursor(20..<44)
       let kind = cursor.next(in: bytes)
       #expect(kind?.payload == 24..<29)
       let inner = cursor.next(in: bytes)
-      #expect(inner?.type == 2 && inner?.isNested == false && inner?.payload == 36..<44)
+      #expect(inner?.type == 2 && inner?.payload == 36..<44)
       let end = cursor.next(in: bytes)
       #expect(end == nil && !cursor.isMalformed)
     }

@@ -50,7 +50,7 @@ struct ScriptedKernelTests {
         if let attempts {
           try client.dump(.getLink, attempts: attempts) { step, _ in take(step) }
         } else {
-          try client.dumpGeneric(
+          try client.dump(
             "list families",
             request: {
               $0.begin(.genericController, [.request, .dump], sequence: $1)
@@ -147,7 +147,7 @@ struct ScriptedKernelTests {
     // All went in one datagram.
     let sent = [kernel.heard().count, kernel.heard().count]
     #expect(sent == [requests.bytes.count, 0])
-    return (answers, client.foreignCount)
+    return (answers, client.socket.foreignCount)
   }
 
   @Test(arguments: exchanges.indices) func eachRequestHasOneAnswer(row: Int) throws {

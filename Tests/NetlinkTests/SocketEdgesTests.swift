@@ -19,7 +19,7 @@ struct SocketEdgesTests {
   @Test func noDatagramOfOthersIsCountedAtFirst() throws {
     let socket = try NetlinkSocket(.route)
     let client = try NetlinkClient()
-    let counts = [socket.foreignCount, client.foreignCount]
+    let counts = [socket.foreignCount, client.socket.foreignCount]
     #expect(counts == [0, 0])
     let isOpen = [socket.isOpen, socket.isMarkedOpen, client.isOpen]
     #expect(isOpen == [true, true, true])
@@ -193,7 +193,7 @@ struct SocketEdgesTests {
   @Test(.enabled(if: LiveKernel.routesLoopback, "the loopback link is down here"))
   func aDumpOfRoutesIsReadOnce() throws {
     var client = try NetlinkClient()
-    let checksStrictly = client.checksStrictly
+    let checksStrictly = client.socket.checksStrictly
     for _ in 0..<2 {
       let all = try dump(&client, .getRoute, .ipv4)
       #expect(all.began == 1 && all.messages >= 1)
@@ -208,7 +208,7 @@ struct SocketEdgesTests {
   @Test func genericFamiliesAreListed() throws {
     var client = try NetlinkClient(.generic)
     var (names, began) = (Set<String>(), 0)
-    let outcome = try client.dumpGeneric(
+    let outcome = try client.dump(
       "list families",
       request: {
         $0.begin(.genericController, [.request, .dump], sequence: $1)

@@ -39,7 +39,6 @@ final class AppleAnnouncements: Sendable {
     wake()
   }
 
-  /// Something has changed for a target.
   func note() {
     state.withLock { $0.hasChanged = true }
     wake()

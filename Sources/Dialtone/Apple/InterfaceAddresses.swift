@@ -10,7 +10,6 @@ internal import Dialtone
 
 /// The interfaces of this machine with their flags and addresses, as getifaddrs(3) has them at one moment.
 struct InterfaceAddresses {
-  /// One interface.
   struct Entry {
     let name: String
     let index: UInt32
@@ -35,13 +34,11 @@ struct InterfaceAddresses {
       addresses.contains { $0.address.family == family && (family == .ipv4 || !$0.address.isLinkLocal) }
     }
 
-    /// Returns whether the address is on the link.
     func isOnLink(_ address: Dialtone.IPAddress) -> Bool {
       !isPointToPoint && addresses.contains { $0.contains(address) }
     }
   }
 
-  /// An address with the mask of its network.
   struct Address {
     let address: Dialtone.IPAddress
     let mask: Dialtone.IPAddress?
@@ -65,8 +62,8 @@ struct InterfaceAddresses {
       return
     }
     // The list is ours until it is freed. Its names are C strings; its addresses are whole ones of their family.
-    defer { unsafe freeifaddrs(list) }
     var next = unsafe list
+    defer { unsafe freeifaddrs(list) }
     while let item = unsafe next?.pointee {
       unsafe next = item.ifa_next
       let name = unsafe String(cString: item.ifa_name)
@@ -81,13 +78,11 @@ struct InterfaceAddresses {
     entries = byName.values.sorted { $0.index < $1.index }
   }
 
-  /// Returns the interface of this name.
   subscript(_ name: String) -> Entry? { entries.first { $0.name == name } }
 
   /// Returns the interface that a configuration or a zone names, which may do so by an index.
   func named(_ text: String) -> Entry? { self[text] ?? entries.first { "\($0.index)" == text } }
 
-  /// Returns the interface that has the address.
   func interface(with address: Dialtone.IPAddress) -> Entry? {
     entries.first { entry in entry.addresses.contains { $0.address.bits == address.bits } }
   }

@@ -12,7 +12,6 @@ struct Delivery: Sendable {
 /// Where a receiver waits for a thread of the engine. It has one place, which it leaves when it is cancelled.
 final class DeliveryPlace: Sendable {
   private enum State {
-    /// It has not waited yet.
     case unused
     /// It waits in this slot, or waited there last.
     case slot(Int, DeliveryQueue)
@@ -32,11 +31,7 @@ final class DeliveryPlace: Sendable {
 
   /// Takes the receiver out of its queue, and lets it wait in none any more.
   func cancel() {
-    let former = state.withLock { state in
-      defer { state = .cancelled }
-      return state
-    }
-    if case .slot(let slot, let queue) = former { queue.leave(slot, self) }
+    if case .slot(let slot, let queue) = state.exchange(.cancelled) { queue.leave(slot, self) }
   }
 }
 
@@ -114,16 +109,9 @@ package final class DeliveryTimer: Sendable {
   package var isCancelled: Bool { action.withLock { $0 == nil } }
 
   package func cancel() {
-    let action = take()
+    let action = action.exchange(nil)
     if action != nil { whenCancelled() }
   }
 
-  func fire() { take()?() }
-
-  private func take() -> (@Sendable () -> Void)? {
-    action.withLock { action in
-      defer { action = nil }
-      return action
-    }
-  }
+  func fire() { action.exchange(nil)?() }
 }

@@ -9,7 +9,6 @@ package protocol MonitoredState: DeterminableState {
   /// Returns whether everything is equal except the time, even what `isSameState(as:)` does not compare.
   func isIdentical(to other: Self) -> Bool
 
-  /// Makes what keeps the newest state.
   static func makeStore(_ first: Snapshot<Self>) -> any StateStore<Self>
 }
 
@@ -19,7 +18,6 @@ extension MonitoredState {
 
 /// A state that the engine decides, with the time of the events that led to it.
 package protocol TimedState: MonitoredState {
-  /// Nothing is known.
   static var unknown: Self { get }
 
   /// Nothing can be known, since the system denies Dialtone what it needs, or lacks it.
@@ -41,7 +39,6 @@ extension NetworkPath: TimedState {}
 /// mix the state of one store with the permission of the next.
 package struct Snapshot<State: Sendable>: Sendable {
   package internal(set) var state: State
-  /// Whether the state says anything.
   var isKnown: Bool
   /// Whether receivers that have had a state do not get this one yet.
   var isHeldBack = false
@@ -95,10 +92,5 @@ final class LockedStore<State: Sendable>: StateStore {
 
   func load() -> Snapshot<State> { value.withLock { $0 } }
 
-  func store(_ snapshot: Snapshot<State>) -> Snapshot<State>? {
-    value.withLock { value in
-      defer { value = snapshot }
-      return value
-    }
-  }
+  func store(_ snapshot: Snapshot<State>) -> Snapshot<State>? { value.exchange(snapshot) }
 }

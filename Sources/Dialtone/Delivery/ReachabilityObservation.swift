@@ -18,7 +18,6 @@ public final class ReachabilityObservation: Sendable {
   /// You can cancel any number of times.
   public func cancel() { lease.end() }
 
-  /// Whether the registration has ended.
   package var hasEnded: Bool { lease.hasEnded }
 
   /// What a registration keeps alive, until it ends.
@@ -46,12 +45,8 @@ public final class ReachabilityObservation: Sendable {
     }
 
     func end() {
-      let held = held.withLock { held in
-        defer { held = nil }
-        return held
-      }
       // The monitor is released here, outside the lock.
-      held?.end?()
+      held.exchange(nil)?.end?()
     }
   }
 }

@@ -23,7 +23,6 @@ struct SlotList<Element> {
 
   var isEmpty: Bool { first == nil }
 
-  /// The element in the slot, if it is taken.
   subscript(slot: Int) -> Element? { slots.indices.contains(slot) ? slots[slot].element : nil }
 
   /// The slot that the next element will have.
@@ -42,7 +41,6 @@ struct SlotList<Element> {
     last = slot
   }
 
-  /// Removes and returns the element that was added first.
   mutating func popFirst() -> Element? { first.flatMap { remove(at: $0) } }
 
   /// Removes and returns the element in the slot, or `nil` if the slot is free.

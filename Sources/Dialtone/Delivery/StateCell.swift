@@ -48,7 +48,6 @@ package final class StateCell<State: Sendable>: Sendable {
 
   init(_ store: any StateStore<State>) { newest = store }
 
-  /// - Parameter unknown: The state before the first answer.
   package convenience init(unknown: State) where State: MonitoredState { self.init(State.makeStore(Snapshot(unknown))) }
 
   /// The newest state. For any thread; never waits longer than another thread takes to copy a state.
@@ -65,7 +64,6 @@ package final class StateCell<State: Sendable>: Sendable {
   /// differs only in what receivers are not told of.
   package func hasChanged(since mark: Mark) -> Bool { registry.withLock { $0.revision > mark.revision } }
 
-  /// The present epoch.
   package var epoch: Epoch { registry.withLock { $0.epoch } }
 
   /// Stores what `change` makes of the newest snapshot, unless it returns `false`. The engine stores states, other

@@ -55,6 +55,5 @@ package final class EngineProvider: Sendable {
     }
   }
 
-  /// The engine that runs, if one does.
   package var runningEngine: NetworkEngine? { running.withLock { $0.engine } }
 }

@@ -47,7 +47,6 @@ struct EngineState {
   private var announced: NetworkInterest?
   /// Whether the last turn left something undecided, since answers were in doubt.
   private var isHeldBack = false
-  /// Whether no turn has ended yet.
   private var isFirstTurn = true
   /// How many polls in a row have not ended the doubt.
   private var pollsInDoubt = 0

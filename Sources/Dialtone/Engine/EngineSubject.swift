@@ -14,7 +14,6 @@ enum EngineSubject: Sendable {
     }
   }
 
-  /// The cell's present epoch.
   var epoch: Epoch {
     switch self {
     case .target(_, let cell): cell.epoch
@@ -81,10 +80,7 @@ enum EngineCommand: Sendable {
   case watch(EngineSubject, Epoch)
   /// Stop watching what the subject's cell belongs to.
   case unwatch(EngineSubject)
-  /// Fire a timer at its deadline.
   case schedule(DeliveryTimer)
-  /// A timer was cancelled.
   case forgetTimer
-  /// A name's lookup has an answer.
   case lookupEnded(NameQuestion, serial: UInt64, NameLookupResult)
 }

@@ -3,24 +3,13 @@
 
 /// What the events read in one go may have changed. Events are hints: they say what to ask again, never what is true.
 package struct NetworkChange {
-  /// Addresses of a common prefix.
-  package struct Prefix: Hashable {
-    package let address: IPAddressBits
-    package let length: Int
-
-    package init(_ address: IPAddressBits, length: Int) {
-      self.address = address
-      self.length = length
-    }
-  }
-
   /// With more prefixes than this, it costs less to ask everything again.
   private static let limit = 256
 
   /// Every target may have another answer.
   private(set) var touchesEverything = false
   /// The targets inside these prefixes may have another answer, each once.
-  private(set) var prefixes = Few<Prefix>()
+  private(set) var prefixes = Few<IPPrefix>()
   /// The targets that are not reachable may have another answer: a radio was switched, or a link changed that carried
   /// nothing before and carries nothing now.
   var touchesUnreachable = false
@@ -41,7 +30,6 @@ package struct NetworkChange {
       && prefixes.isEmpty
   }
 
-  /// Whether an IPv6 route may have changed.
   var touchesIPv6Routes: Bool { touchesEverything || prefixes.contains { $0.address.isIPv6 } }
 
   /// A link, address, rule, nexthop or setting changed, or events were lost.
@@ -51,7 +39,7 @@ package struct NetworkChange {
   }
 
   /// A route to this prefix changed.
-  mutating func markRoute(_ prefix: Prefix) {
+  mutating func markRoute(_ prefix: IPPrefix) {
     if touchesEverything || prefixes.contains(prefix) { return }
     if prefixes.count > Self.limit { return markEverything() }
     prefixes.append(prefix)

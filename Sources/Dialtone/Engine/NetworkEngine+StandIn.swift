@@ -21,7 +21,6 @@ extension NetworkEngine {
     /// By the system's clock, even if the engine has another one: a waiting thread must be released in any case.
     var timers = TimerQueue<DeliveryTimer>()
     var nextTry = Int64.min
-    /// Whether the thread is to try at once.
     var isTryDue = false
     var hasThread = false
     /// Why there is no waiter.

@@ -42,7 +42,6 @@ package final class NetworkEngine: Sendable {
     /// What is noted while there is no waiter.
     var standIn = StandIn()
 
-    /// Whether a lookup's answer is for the next turn.
     var hasAnswer: Bool { commands.contains { if case .lookupEnded = $0 { true } else { false } } }
   }
 
@@ -230,7 +229,6 @@ package final class NetworkEngine: Sendable {
     return timer
   }
 
-  /// Returns whether a thread keeps the time.
   private func isTimeKept() -> Bool {
     let (hasWaiter, isKept) = control.withLock { ($0.waiter != nil, $0.waiter != nil || hasThread(&$0)) }
     // The thread that stands in has to see the new deadline.

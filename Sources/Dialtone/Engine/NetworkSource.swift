@@ -54,17 +54,11 @@ extension NetworkSource {
   package var announcesAllAtFirst: Bool { true }
 }
 
-/// What queries are about.
 package struct NetworkInterest: Equatable, Sendable {
   /// The destinations of queries; `nil` if there are too many to be worth naming.
   package var destinations: [IPAddress]?
   /// Whether names are looked up, so that the configuration of name resolution matters.
   var includesNames: Bool
-
-  package init(destinations: [IPAddress]?, includesNames: Bool) {
-    self.destinations = destinations
-    self.includesNames = includesNames
-  }
 }
 
 /// A source's answer to what a path monitor asks.

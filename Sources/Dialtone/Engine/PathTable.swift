@@ -26,7 +26,6 @@ struct PathTable {
   private var records: [ObjectIdentifier: PathRecord] = [:]
   /// The queries that make the source announce the routes that paths depend on.
   private var watched: Set<RouteQuery> = []
-  /// Whether they are to be asked.
   private(set) var isStale = false
   /// How long to wait after they were asked; zero if that takes few queries.
   private var spacing: Int64 = 0

@@ -34,7 +34,6 @@ struct QueryIndex {
     count -= 1
   }
 
-  /// Returns the node that asks this about the address.
   func node(of query: RouteQuery, at address: IPAddressBits) -> QueryNode? {
     place(at: address) { $0.query == query }.map { chunks[$0.chunk][$0.position] }
   }
@@ -55,7 +54,7 @@ struct QueryIndex {
   }
 
   /// Calls `body` with each node whose address is in the prefix, in the order of addresses.
-  func forEach(in prefix: NetworkChange.Prefix, _ body: (QueryNode) -> Void) {
+  func forEach(in prefix: IPPrefix, _ body: (QueryNode) -> Void) {
     var first = 0
     // Mostly there is one chunk.
     if chunks.count > 1 {

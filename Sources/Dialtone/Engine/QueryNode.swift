@@ -12,7 +12,6 @@ final class QueryNode {
   var isStale = false
   /// Whether path monitors depend on it: an event that touches it touches them.
   var isOfPaths = false
-  /// The targets that depend on it.
   var users = ObjectBag<TargetRecord>()
 
   init(_ query: RouteQuery) {

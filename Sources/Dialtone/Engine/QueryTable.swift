@@ -11,13 +11,11 @@ struct QueryTable {
   private static let interestLimit = 16
 
   private var index = QueryIndex()
-  /// The nodes that are not in the index.
   private var withoutAddress: [QueryNode] = []
   // These arrays keep their memory from one turn to the next.
   private var stale: [QueryNode] = []
   private var batch: [RouteQuery] = []
 
-  /// Whether there is something to ask.
   var isStale: Bool { !stale.isEmpty }
 
   /// The addresses asked about; `nil` if there are too many to be worth naming.

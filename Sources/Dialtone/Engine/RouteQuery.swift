@@ -17,7 +17,6 @@ package struct RouteQuery: Hashable, Sendable {
   package let interface: LinkName?
   /// The firewall mark of the packets; 0 for none.
   package let mark: UInt32
-  /// The protocol of the packets.
   package let transport: ReachabilityConfiguration.Transport
   /// The port that they are sent to; 0 for no particular port.
   package let port: UInt16
@@ -49,7 +48,6 @@ package struct RouteQuery: Hashable, Sendable {
       && interface == other.interface
   }
 
-  /// The address asked about, if the destination is one.
   package var address: IPAddress? {
     if case .address(let address) = destination { address } else { nil }
   }

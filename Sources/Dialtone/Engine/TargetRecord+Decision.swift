@@ -31,13 +31,8 @@ extension TargetRecord {
 
   private static func better(_ first: Reachability?, _ second: Reachability) -> Reachability? {
     guard let first else { return second }
-    return isBetter(second, than: first) ? second : first
-  }
-
-  private static func isBetter(_ answer: Reachability, than first: Reachability) -> Bool {
-    let isMoreSpecific =
-      answer.status == first.status && first.reason == .noRoute && answer.reason != .noRoute
-    return rank(answer) > rank(first) || isMoreSpecific
+    let isMoreSpecific = second.status == first.status && first.reason == .noRoute && second.reason != .noRoute
+    return rank(second) > rank(first) || isMoreSpecific ? second : first
   }
 
   private static func rank(_ answer: Reachability) -> Int {
@@ -67,9 +62,8 @@ extension TargetRecord {
     guard let name else { return nil }
     if !nodes.isEmpty { return Self.best(nodes) }
     switch name.outcome {
-    // None of the family asked for.
-    case .addresses: return Reachability(status: .unreachable, reason: .nameNotResolved)
-    case .noAddress: return Reachability(status: .unreachable, reason: .nameNotResolved)
+    // There may be addresses, but none of the family asked for.
+    case .addresses, .noAddress: return Reachability(status: .unreachable, reason: .nameNotResolved)
     case .failed: return decideUnresolved(.nameNotResolved)
     case .overdue:
       guard let state = decideUnresolved(.nameNotResolved) else { return nil }

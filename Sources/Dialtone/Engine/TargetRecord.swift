@@ -115,7 +115,6 @@ final class TargetRecord {
     return allowed([.rootServer(.ipv4), .rootServer(.ipv6)]).map { RouteQuery($0, port: port, configuration) }
   }
 
-  /// Returns the addresses whose family is allowed.
   func allowed(_ addresses: [IPAddress]) -> [IPAddress] {
     guard let family = configuration.family else { return addresses }
     return addresses.filter { $0.unmapped.family == family }

@@ -78,8 +78,6 @@ struct AddressTable: Sendable {
   /// Those that have addresses, in the order of the links' indices.
   private var lists: [List] = []
 
-  mutating func removeAll() { lists.removeAll() }
-
   mutating func update(_ message: AddressMessage) {
     guard let entry = Entry(message) else { return }
     let (position, isTaken) = lists.place(of: message.interfaceIndex) { $0.link }

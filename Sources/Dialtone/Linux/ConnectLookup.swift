@@ -22,7 +22,6 @@ struct ConnectLookup {
     indirect case sourceOfHash(RouteReplies, hop: UInt32)
     /// The first replies are known; the source of the chosen hop is asked for.
     indirect case sourceOfHop(RouteReplies)
-    /// The second lookup, with the chosen source.
     case fromChosenSource
     /// IPv6, from a source over an interface: looked up without the source, since only that lookup keeps to the
     /// interface. `isConnected` is whether connect(2) is known to find a way.
@@ -36,7 +35,6 @@ struct ConnectLookup {
   private(set) var destination: KernelQueries.Destination
   /// What is known so far.
   private(set) var state = Reachability.denied
-  /// The metric of the route.
   private(set) var metric: UInt32 = 0
   private var step = Step.first
   /// Whether ``state(from:_:)`` may be asked.
@@ -237,8 +235,6 @@ struct RuleTable: Equatable, Sendable {
   /// The table to assume if the rules cannot be read. A kernel without policy routing has none (EOPNOTSUPP,
   /// EAFNOSUPPORT); otherwise there may be any.
   init(unreadable errno: CInt) { namesSource = errno != EOPNOTSUPP && errno != EAFNOSUPPORT }
-
-  mutating func removeAll() { self = RuleTable() }
 
   mutating func add(_ rule: RuleMessage) {
     if rule.family == .ipv4, rule.sourceLength > 0 { namesSource = true }

@@ -52,7 +52,7 @@ final class ConnectProbe {
   /// Connects as a program would with a socket that has the destination's source, interface and mark.
   func connect(_ destination: KernelQueries.Destination) -> Outcome {
     do throws(SystemError) {
-      if !(kept?.isOurs ?? false) {
+      if !(kept?.owner.isOurs ?? false) {
         isTCPSilent = Self.isTCPSilent
         kept = try makeSocket(isTCPSilent ? .tcp : .udp)
       }
@@ -81,7 +81,7 @@ final class ConnectProbe {
 
 /// A socket whose connect(2) makes all lookups and sends nothing.
 private struct ProbeSocket: ~Copyable {
-  private let owner: OwnedDescriptor
+  let owner: OwnedDescriptor
 
   init(_ transport: ReachabilityConfiguration.Transport) throws(SystemError) {
     if transport == .tcp, let owner = Self.silentStream() {
@@ -104,8 +104,6 @@ private struct ProbeSocket: ~Copyable {
     else { return nil }
     return owner
   }
-
-  var isOurs: Bool { owner.isOurs }
 
   func connect(_ destination: KernelQueries.Destination) -> ConnectProbe.Outcome {
     // SO_MARK needs CAP_NET_ADMIN or CAP_NET_RAW (socket(7)). SO_BINDTOIFINDEX needs none on a socket that is not

@@ -44,7 +44,6 @@ package final class EventPoll: EventWaiter {
     try add(timer, bit: Self.timerBit)
   }
 
-  /// The highest number among its descriptors.
   package var highestDescriptor: CInt { max(poll, wakeup, timer) }
 
   /// Returns this process's descriptors of epoll(7), up to `last`, including those that others made.

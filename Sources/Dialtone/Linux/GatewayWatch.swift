@@ -14,7 +14,6 @@ struct GatewayTable {
 
   var isEmpty: Bool { gateways.isEmpty }
 
-  /// The gateways that are known not to answer.
   var failed: [KernelFilter.Gateway] { gateways.filter(\.isFailed) }
 
   /// Takes in a gateway of an answer, or a failed neighbour. Returns whether it was added.
@@ -24,7 +23,7 @@ struct GatewayTable {
       isOverfull = isOverfull || !isFailed
       return false
     }
-    gateways.append(.init(address, interface: interface, isFailed: isFailed))
+    gateways.append(.init(address: address, interface: interface, isFailed: isFailed))
     return true
   }
 
@@ -49,7 +48,7 @@ struct GatewayTable {
 /// ever less often, but at least every ``longestSpacing``.
 final class GatewayWatch {
   /// What a change of a gateway touches: all of IPv6, as a change of a default route does.
-  static let touched = NetworkChange.Prefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
+  static let touched = IPPrefix(IPAddressBits(ipv6High: 0, low: 0), length: 0)
   /// If there is no room, all gateways are forgotten, but at most once in this time.
   private static let resetSpacing: Int64 = 60_000_000_000
   /// The time until failed gateways are looked at again: after a change, and when nothing has changed for long.
@@ -66,7 +65,6 @@ final class GatewayWatch {
   /// When all gateways were last forgotten for lack of room.
   private var lastReset: Int64?
 
-  /// - Parameter time: The clock of deadlines.
   init(_ time: TimeSource) { self.time = time }
 
   /// Has changes of the replies' gateways announced. Returns whether all of IPv6 has to be asked again, since a change

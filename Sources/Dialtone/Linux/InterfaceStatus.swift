@@ -12,9 +12,7 @@ package struct InterfaceStatus: Sendable {
   package let interface: NetworkInterface
   /// Further names of the interface (`altname` of ip-link(8)).
   package let alternativeNames: [String]
-  /// Whether it is switched on.
   package let isUp: Bool
-  /// Whether it carries packets.
   package let isOperating: Bool
   /// Why it does not carry packets; `nil` if it does.
   package let reason: Reachability.Reason?
@@ -23,7 +21,6 @@ package struct InterfaceStatus: Sendable {
 
 #if os(Linux)
 extension LinuxNetwork {
-  /// Returns the interfaces in the order of their indices.
   func interfaces() -> [InterfaceStatus] {
     let decision = decision
     return tables.links.all.map { link in
@@ -67,5 +64,38 @@ package func alternativeNames(ofInterface index: UInt32) -> [String] {
     // If the system says nothing of interfaces, no path names one either.
   }
   return names
+}
+
+/// Tells a loop that is not the engine's that ``currentInterfaces()`` may say something new: a link has changed, or the
+/// switch of a radio. Belongs to one thread.
+package final class InterfaceAnnouncements {
+  private let socket: NetlinkSocket
+  private let buffer = NetlinkBuffer(byteCount: 32 << 10)
+  // Where radios may not be asked about, their links still go down with them.
+  private let switches = RadioSwitches()
+
+  /// Subscribes to the links of this thread's network namespace. Each change after that is announced. Returns `nil` if
+  /// the system refuses it.
+  package init?() {
+    do throws(NetlinkError) {
+      socket = try NetlinkSocket(.route)
+      try socket.join(.link)
+    } catch {
+      return nil
+    }
+  }
+
+  /// What becomes readable with an announcement.
+  package var descriptors: [CInt] { [socket.descriptor] + (switches.map { [$0.descriptor] } ?? []) }
+
+  /// Takes all announcements that have come. What they say is not told: an overrun is treated as one, too.
+  package func drain() {
+    _ = switches?.read()
+    do throws(NetlinkError) {
+      while try socket.receive(into: buffer) != .empty {}
+    } catch {
+      // Without announcements there is nothing to take; a waiting caller looks once its own time has come.
+    }
+  }
 }
 #endif

@@ -82,7 +82,6 @@ final class KernelEvents {
 
   /// How reading ended.
   enum End {
-    /// Everything that waited was read.
     case empty
     /// Everything was read, but some announcements had been lost.
     case incomplete

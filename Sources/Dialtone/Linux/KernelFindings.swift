@@ -8,7 +8,6 @@
 package struct KernelFindings: Sendable {
   private let evidence: KernelEvidence
 
-  /// Returns what is found of one address.
   package static func findings(_ evidence: KernelEvidence) -> [KernelFinding] {
     let rules = KernelFindings(evidence: evidence)
     var found: [KernelFinding] = []

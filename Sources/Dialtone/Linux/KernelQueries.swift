@@ -28,7 +28,6 @@ final class KernelQueries {
 
   var client: NetlinkClient
   private var builder = NetlinkRequestBuilder()
-  /// The last batch.
   private var asked: [Asked] = []
   /// Its requests. Mostly the next batch is the same: then they are only numbered anew.
   private var requests = NetlinkRequestBuilder()
@@ -39,9 +38,6 @@ final class KernelQueries {
   private static let groupLimit = 256
 
   init() throws(NetlinkError) { client = try NetlinkClient(.route) }
-
-  /// Whether its descriptor is open: somebody else may have closed it.
-  var isOpen: Bool { client.isOpen }
 
   // MARK: Routes
 
@@ -124,17 +120,17 @@ final class KernelQueries {
   func hops(ofObject id: UInt32) -> [RouteNexthop]? {
     guard var members = nexthops([id]) else { return nil }
     if let group = members.first?.group, !group.isEmpty {
-      guard let found = nexthops(group.prefix(Self.groupLimit).map(\.id)) else { return nil }
+      guard let found = nexthops(group.prefix(Self.groupLimit)) else { return nil }
       members = found
     }
     return members.compactMap { member in
       guard let index = member.outputInterface, !member.isBlackhole else { return nil }
-      return RouteNexthop(flags: member.flags, weight: 1, interfaceIndex: index, gateway: member.gateway)
+      return RouteNexthop(flags: member.flags, interfaceIndex: index, gateway: member.gateway)
     }
   }
 
   /// Those that are gone are left out.
-  private func nexthops(_ ids: [UInt32]) -> [NexthopMessage]? {
+  private func nexthops(_ ids: some Sequence<UInt32>) -> [NexthopMessage]? {
     builder.removeAll()
     for id in ids { builder.appendGetNexthop(id: id) }
     var found: [(Int, NexthopMessage)] = []
@@ -156,12 +152,7 @@ final class KernelQueries {
 
 extension NetlinkError {
   /// Whether the system refused, and will again.
-  var isRefusal: Bool {
-    switch errno {
-    case EPERM, EACCES, EAFNOSUPPORT, EOPNOTSUPP, ENOSYS: true
-    default: false
-    }
-  }
+  var isRefusal: Bool { [EPERM, EACCES, EAFNOSUPPORT, EOPNOTSUPP, ENOSYS].contains(errno) }
 }
 
 extension RouteReplies {
@@ -188,11 +179,7 @@ extension RouteReply {
   fileprivate init(_ answer: NetlinkAnswer, _ bytes: RawSpan, _ nexthops: inout [RouteNexthop]) {
     switch answer {
     case .message(let message):
-      guard let route = RouteMessage(message, in: bytes, nexthops: &nexthops) else {
-        self = .lost
-        return
-      }
-      self = .route(route)
+      self = RouteMessage(message, in: bytes, nexthops: &nexthops).map(RouteReply.route) ?? .lost
     case .acknowledgement(let acknowledgement): self = .refusal(acknowledgement.errno)
     case .lost: self = .lost
     }

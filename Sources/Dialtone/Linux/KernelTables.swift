@@ -11,8 +11,7 @@ final class KernelTables {
   /// Holds links and addresses, and decides by them.
   let decision = RouteDecision()
   private var rules = RuleTable()
-  private var areRulesStale = true
-  /// What tells links apart.
+  var areRulesStale = true
   let kinds = LinkClassifier()
 
   var links: LinkTable { decision.links }
@@ -28,20 +27,18 @@ final class KernelTables {
   /// - Throws: What the kernel said; the tables are as before.
   func read(_ queries: KernelQueries) throws(NetlinkError) -> Bool {
     var newLinks = LinkTable()
-    let areLinksWhole = try queries.client.list(.getLink, begin: { newLinks.removeAll() }, LinkMessage.init) {
+    let areLinksWhole = try queries.client.list(.getLink, begin: { newLinks = LinkTable() }, LinkMessage.init) {
       let (kind, radio) = kinds.classify($0)
       if let link = Link($0, kind: kind, radio: radio) { _ = newLinks.update(link) }
     }
     var newAddresses = AddressTable()
     let areAddressesWhole = try queries.client.list(
-      .getAddress, begin: { newAddresses.removeAll() }, AddressMessage.init
+      .getAddress, begin: { newAddresses = AddressTable() }, AddressMessage.init
     ) { newAddresses.update($0) }
     decision.links = newLinks
     decision.addresses = newAddresses
     return areLinksWhole && areAddressesWhole
   }
-
-  func markRulesStale() { areRulesStale = true }
 
   /// Returns the rules, read anew if they have changed. They seldom do, and are few.
   func rules(_ queries: KernelQueries) -> RuleTable {
@@ -50,7 +47,9 @@ final class KernelTables {
     var new = RuleTable()
     do throws(NetlinkError) {
       // A change meanwhile is announced.
-      _ = try queries.client.list(.getRule, family: .ipv4, begin: { new.removeAll() }, RuleMessage.init) { new.add($0) }
+      _ = try queries.client.list(.getRule, family: .ipv4, begin: { new = RuleTable() }, RuleMessage.init) {
+        new.add($0)
+      }
     } catch {
       new = RuleTable(unreadable: error.errno)
     }
@@ -77,11 +76,11 @@ final class KernelTables {
       // Even if only a lifetime differs: routes may have come with it.
       change.markEverything()
     case .route:
-      guard let prefix = RoutePrefix(message, in: bytes) else {
+      guard let prefix = IPPrefix(message, in: bytes) else {
         change.markEverything()
         return true
       }
-      change.markRoute(.init(prefix.address, length: prefix.length))
+      change.markRoute(prefix)
     case .rule:
       areRulesStale = true
       change.markEverything()

@@ -35,7 +35,6 @@ package final class KernelWitness {
 
   // MARK: One address
 
-  /// Returns what the kernel knows now of the way to an address.
   package func evidence(_ address: IPAddress, _ configuration: ReachabilityConfiguration) -> KernelEvidence {
     var change = NetworkChange()
     network.drain(into: &change)
@@ -136,7 +135,7 @@ package final class KernelWitness {
   ) {
     let number = configuration.transport == .tcp ? IPPROTO_TCP : IPPROTO_UDP
     var packet = RuleWalk.Packet(
-      to: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
+      destination: address.bits, mark: configuration.mark, userID: geteuid(), ipProtocol: UInt8(number),
       destinationPort: configuration.port ?? 0, outputInterface: output?.name.text)
     var (match, nexthops, errno) = match(packet, configuration, output)
     // connect(2) looks the way up again with the source that it has found: IPv4's always (ip_route_connect), IPv6's if
@@ -247,7 +246,7 @@ package final class KernelWitness {
   private func hops(_ route: RouteMessage, _ nexthops: [RouteNexthop]) -> [RouteNexthop] {
     if !nexthops.isEmpty { return nexthops }
     if let index = route.outputInterface {
-      return [RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway)]
+      return [RouteNexthop(flags: route.flags, interfaceIndex: index, gateway: route.gateway)]
     }
     return route.nexthopID.flatMap { network.queries?.hops(ofObject: $0) } ?? []
   }
@@ -267,7 +266,6 @@ package final class KernelWitness {
     return neighbour(gateway ?? evidence.target, on: link, isGateway: gateway != nil)
   }
 
-  /// Returns what the kernel knows of a neighbour on a link.
   package func neighbour(
     _ address: IPAddress, on link: KernelEvidence.LinkFacts, isGateway: Bool = true
   ) -> KernelEvidence.NeighbourFacts {
@@ -325,6 +323,36 @@ extension RuleMessage {
     case .prohibit: EACCES
     default: EINVAL
     }
+  }
+}
+
+extension LinkManager {
+  /// Returns what manages a link: the first of them that has left a trace of it below `/run`.
+  ///
+  /// The traces are NetworkManager's `devices/INDEX`, networkd's `netif/links/INDEX` (sd-network), the pid files of
+  /// dhcpcd(8), `ifstate` of ifup(8), and the control socket of wpa_supplicant(8).
+  static func of(link name: String, index: UInt32, root: String = "") -> LinkManager? {
+    let run = root + "/run"
+    if let device = SystemFile.text(at: "\(run)/NetworkManager/devices/\(index)"),
+      !device.split(whereSeparator: \.isNewline).contains("managed=false")
+    {
+      return .networkManager
+    }
+    if let link = SystemFile.text(at: "\(run)/systemd/netif/links/\(index)"),
+      let state = link.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("ADMIN_STATE=") }),
+      state != "ADMIN_STATE=unmanaged"
+    {
+      return .networkd
+    }
+    // A name may be any bytes except a slash.
+    if name.contains("/") { return nil }
+    let pids = ["dhcpcd/\(name).pid", "dhcpcd-\(name).pid", "dhcpcd/pid", "dhcpcd.pid"]
+    if pids.contains(where: { SystemFile.exists("\(run)/\($0)") }) { return .dhcpcd }
+    let states = SystemFile.text(at: "\(run)/network/ifstate") ?? ""
+    if states.split(whereSeparator: \.isNewline).contains(where: { $0 == name || $0.hasPrefix("\(name)=") }) {
+      return .ifupdown
+    }
+    return SystemFile.exists("\(run)/wpa_supplicant/\(name)") ? .wpaSupplicant : nil
   }
 }
 #endif

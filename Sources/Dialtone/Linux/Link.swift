@@ -38,7 +38,6 @@ final class Link: Equatable, Sendable {
   /// state only with the announcement, up to a second later (net/core/link_watch.c).
   let isOperating: Bool
 
-  /// The flags that count.
   private static let significantFlags: LinkFlags = .up.union(.lowerUp).union(.loopback).union(.pointToPoint)
 
   /// Takes from a message what counts. Returns `nil` if the message is no snapshot of a whole link.
@@ -80,7 +79,6 @@ final class Link: Equatable, Sendable {
   /// Every name that the kernel finds the link by.
   var names: [LinkName] { [LinkName(name)] + alternativeNames }
 
-  /// Whether one of its names is among these.
   func isNamed(in names: Set<String>) -> Bool {
     !names.isEmpty && self.names.contains { names.contains($0.text) }
   }
@@ -112,9 +110,7 @@ extension Link {
     }
   }
 
-  /// Whether it has one lower link, whose packets it shares.
   var isStacked: Bool { structure == .stacked || structure == .shared }
 
-  /// Whether it is made of ports.
   var isMadeOfPorts: Bool { structure == .ports || structure == .bridge }
 }

@@ -80,9 +80,9 @@ final class LinkClassifier {
   private func event(of message: LinkMessage) -> String? {
     guard let name = message.name, !name.contains("/") else { return nil }
     let folder = "/sys/class/net/\(name)"
-    guard let index = SystemFile.text(at: "\(folder)/ifindex"), UInt32(index.trimmed) == message.index,
+    guard let index = SystemFile.text(at: "\(folder)/ifindex"), UInt32(index.trimmed(\.isWhitespace)) == message.index,
       let address = SystemFile.text(at: "\(folder)/address"),
-      address.trimmed == Self.text(ofHardwareAddress: message.hardwareAddress ?? [])
+      address.trimmed(\.isWhitespace) == Self.text(ofHardwareAddress: message.hardwareAddress ?? [])
     else { return nil }
     return SystemFile.text(at: "\(folder)/uevent")
   }
@@ -107,10 +107,5 @@ final class LinkClassifier {
     for byte in bytes { text += (text.isEmpty ? "" : ":") + (byte < 16 ? "0" : "") + String(byte, radix: 16) }
     return text
   }
-}
-
-extension String {
-  /// The text without white space at its end.
-  fileprivate var trimmed: Substring { self[..<(lastIndex { !$0.isWhitespace }.map(index(after:)) ?? startIndex)] }
 }
 #endif

@@ -3,7 +3,7 @@
 
 /// The links there are, by index.
 ///
-/// Invariants: `links` is in the order of the indices, each once. `names` has every name of every link, in order of the
+/// Invariants: `all` is in the order of the indices, each once. `names` has every name of every link, in order of the
 /// names. If the kernel's messages give one name to two links for a moment, it leads to the link announced last.
 struct LinkTable: Sendable {
   /// How many links below one another are looked through. Nobody stacks them deeper, and the kernel's messages may make
@@ -23,18 +23,15 @@ struct LinkTable: Sendable {
     var index: UInt32
   }
 
-  /// An array, since nearly every event looks up one or two of a few links: a search halves it less often than a hash
-  /// takes to be computed.
-  private var links: [Link] = []
+  /// The links in the order of their indices. An array, since nearly every event looks up one or two of a few links: a
+  /// search halves it less often than a hash takes to be computed.
+  private(set) var all: [Link] = []
   private var names: [Name] = []
 
   subscript(index: UInt32) -> Link? {
-    let (position, isTaken) = links.place(of: index) { $0.index }
-    return isTaken ? links[position] : nil
+    let (position, isTaken) = all.place(of: index) { $0.index }
+    return isTaken ? all[position] : nil
   }
-
-  /// The links in the order of their indices.
-  var all: [Link] { links }
 
   /// Returns the link of this name, its own or an alternative one. If none has it, the text may be the index of a link.
   func link(named name: LinkName) -> Link? {
@@ -42,26 +39,23 @@ struct LinkTable: Sendable {
     return isTaken ? self[names[position].index] : UInt32(name.text).flatMap { self[$0] }
   }
 
-  /// The loopback interface.
   var loopback: Link? {
     // The first link of every namespace: LOOPBACK_IFINDEX (include/net/flow.h).
     if let first = self[1], first.flags.contains(.loopback) { return first }
-    return links.first { $0.flags.contains(.loopback) }
+    return all.first { $0.flags.contains(.loopback) }
   }
 
-  mutating func removeAll() { self = LinkTable() }
-
   mutating func update(_ link: Link) -> Effect {
-    let (position, isTaken) = links.place(of: link.index) { $0.index }
-    let old = isTaken ? links[position] : nil
+    let (position, isTaken) = all.place(of: link.index) { $0.index }
+    let old = isTaken ? all[position] : nil
     if old == link { return .nothing }
     if isTaken {
-      links[position] = link
-    } else if position == links.count {
+      all[position] = link
+    } else if position == all.count {
       // The usual place. `insert` would have the runtime make a type, which a program's first state would wait for.
-      links.append(link)
+      all.append(link)
     } else {
-      links.insert(link, at: position)
+      all.insert(link, at: position)
     }
     let namesDiffer = old.map { $0.name != link.name || $0.alternativeNames != link.alternativeNames } ?? true
     if namesDiffer {
@@ -78,9 +72,9 @@ struct LinkTable: Sendable {
   }
 
   mutating func remove(_ index: UInt32) -> Effect {
-    let (position, isTaken) = links.place(of: index) { $0.index }
+    let (position, isTaken) = all.place(of: index) { $0.index }
     if !isTaken { return .nothing }
-    let old = links.remove(at: position)
+    let old = all.remove(at: position)
     forgetNames(of: old)
     return old.isOperating || old.isUp ? .everything : .idle
   }
@@ -148,9 +142,8 @@ struct LinkTable: Sendable {
     return below.flatMap { hardware(of: $0, depth: depth + 1) }
   }
 
-  private func ports(of master: Link) -> [Link] { links.filter { $0.master == master.index } }
+  private func ports(of master: Link) -> [Link] { all.filter { $0.master == master.index } }
 
-  /// The interface as it is reported.
   func interface(_ link: Link) -> NetworkInterface {
     NetworkInterface(inlineName: link.name, index: link.index, kind: kind(of: link))
   }

@@ -45,14 +45,10 @@ final class LinuxNetwork: NetworkSource {
     return next == .max ? nil : next
   }
 
-  /// How often the tables were read anew because announcements were lost.
-  var resynchronisationCount: Int { schedule.rereadCount }
   /// How many announcements were read.
   private(set) var messageCount = 0
   /// How many destinations the kernel was asked about; each is a pair of queries.
   var queryCount: Int { queries?.destinationCount ?? 0 }
-  /// How often the links were searched for the reason why there is no route.
-  var searchCount: Int { decision.searches.count }
   /// How many datagrams of other processes were dropped.
   var foreignCount: UInt64 { events?.foreignCount ?? 0 }
 
@@ -141,7 +137,7 @@ final class LinuxNetwork: NetworkSource {
   /// Gives up the socket of queries, if somebody else has closed it. A failed query is the sign of that. Another one is
   /// opened at once, but not over and over.
   private func giveUpLostQueries() {
-    if queries?.isOpen ?? true { return }
+    if queries?.client.isOpen ?? true { return }
     queries = nil
     schedule.queriesWereLost(at: time.now())
   }
@@ -195,7 +191,7 @@ final class LinuxNetwork: NetworkSource {
         awaitEvents()
         change.touchesNames = true
       }
-      nameConfiguration.poll()
+      nameConfiguration.look()
     }
     if schedule.isPolled {
       // What could not be registered tells nothing by itself.
@@ -341,7 +337,7 @@ final class LinuxNetwork: NetworkSource {
   /// Reads the tables anew. Announcements that wait then are taken in afterwards.
   private func synchronise() {
     let start = time.now()
-    tables.markRulesStale()
+    tables.areRulesStale = true
     let reading = readTables()
     schedule.tablesAreRead(reading, from: start, until: time.now())
     switch reading {

@@ -103,9 +103,6 @@ final class NameConfiguration: Sendable {
     if let watched, isWatchedOpen, NameConfigurationWatcher.forgetEvents(watched) { look() }
   }
 
-  /// Looks for changes that were not announced.
-  func poll() { look() }
-
   /// Returns what was found since the last call.
   func takeNews() -> News? {
     state.withLock { state in
@@ -114,7 +111,8 @@ final class NameConfiguration: Sendable {
     }
   }
 
-  private func look(byThread: Bool = true) {
+  /// Looks for changes, whether they were announced or not.
+  func look(byThread: Bool = true) {
     let isReading = state.withLock { state in
       state.isDue = true
       defer { state.isReading = true }
@@ -189,10 +187,7 @@ package enum NameServers {
   }
 
   private static func loopback(_ family: IPAddress.Family) -> IPAddress {
-    switch family {
-    case .ipv4: IPAddress(ipv4: 0x7F00_0001)
-    case .ipv6: IPAddress(IPAddressBits(ipv6High: 0, low: 1))
-    }
+    family == .ipv4 ? IPAddress(ipv4: 0x7F00_0001) : IPAddress(IPAddressBits(ipv6High: 0, low: 1))
   }
 }
 #endif

@@ -26,7 +26,6 @@ final class NameConfigurationWatcher {
   private var isWatching = false
   private var watches: Set<CInt> = []
   private var isIncomplete = false
-  /// The fingerprints of the texts.
   private var texts: [[UInt64]?] = []
 
   /// - Parameter root: The folder that contains `etc`.

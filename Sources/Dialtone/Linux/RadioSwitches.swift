@@ -33,7 +33,6 @@ final class RadioSwitches {
   /// Whether nobody else has closed the descriptor.
   var isOpen: Bool { owner.isOurs }
 
-  /// Returns whether the link's radio is blocked.
   func isBlocked(_ link: Link) -> Bool { table.isBlocked(link, state: Self.state(of:)) }
 
   /// Reads what is new. Returns whether there was anything.

@@ -10,14 +10,12 @@
 ///   last time.
 /// - If the socket of queries is lost, another one is opened at once, but not over and over.
 struct ReadingSchedule {
-  /// How reading the tables ended.
   enum Reading {
     case whole
     /// Changes overtook every attempt, so that something may be missing.
     case interrupted
     /// Memory lacked for a moment: the tables before are the best there is.
     case failed
-    /// The kernel refuses it.
     case refused
     /// There is no socket to ask on.
     case impossible
@@ -65,7 +63,6 @@ struct ReadingSchedule {
     poll(from: now)
   }
 
-  /// The socket of queries was lost.
   mutating func queriesWereLost(at now: Int64) {
     isPolled = true
     let isFirst = lastSocketLoss.map { now - $0 > Self.pollInterval } ?? true

@@ -11,9 +11,7 @@ internal import CDialtoneSystem
 /// EHOSTUNREACH a route of type unreachable, EACCES prohibit, EINVAL blackhole (rtnetlink(7), net/ipv4/fib_semantics.c,
 /// fib_props).
 final class RouteDecision {
-  /// All links.
   var links: LinkTable { didSet { searches.removeAll() } }
-  /// Their addresses.
   var addresses: AddressTable { didSet { searches.removeAll() } }
   /// Returns whether the radio of a link with no link below it is blocked.
   var isBlocked: (Link) -> Bool { didSet { searches.removeAll() } }
@@ -150,7 +148,7 @@ final class RouteDecision {
   /// unknown.
   func unseenRoute(over output: UInt32, to target: IPAddress, from source: IPAddress) -> Reachability {
     guard let link = links[output] else { return withoutRoute(output: output) }
-    let hop = RouteNexthop(flags: [], weight: 1, interfaceIndex: output, gateway: nil)
+    let hop = RouteNexthop(flags: [], interfaceIndex: output, gateway: nil)
     var state =
       problem(of: hop, link)
       ?? Reachability(

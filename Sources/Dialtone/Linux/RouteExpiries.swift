@@ -10,7 +10,7 @@
 /// of entries grows with the routes that queries meet, not with the targets.
 struct RouteExpiries {
   private struct Route: Equatable {
-    let prefix: NetworkChange.Prefix
+    let prefix: IPPrefix
     let table: UInt32
     let priority: UInt32?
     let outputInterface: UInt32?
@@ -48,7 +48,7 @@ struct RouteExpiries {
   }
 
   /// Has the destinations inside a prefix asked again at `deadline`.
-  mutating func askAgain(_ prefix: NetworkChange.Prefix, at deadline: Int64) {
+  mutating func askAgain(_ prefix: IPPrefix, at deadline: Int64) {
     let route = Route(prefix: prefix, table: 0, priority: nil, outputInterface: nil, gateway: nil)
     ask(route, at: deadline, last: deadline)
   }
@@ -63,9 +63,9 @@ struct RouteExpiries {
   }
 
   /// Returns the prefixes that are to be asked about by `now`, and forgets those that are not to be asked about again.
-  mutating func pass(now: Int64) -> [NetworkChange.Prefix] {
+  mutating func pass(now: Int64) -> [IPPrefix] {
     guard let next, next <= now else { return [] }
-    var prefixes: [NetworkChange.Prefix] = []
+    var prefixes: [IPPrefix] = []
     for place in ending.indices where ending[place].deadline <= now {
       prefixes.append(ending[place].route.prefix)
       ending[place].deadline = now.addingClamped(Self.spacing)

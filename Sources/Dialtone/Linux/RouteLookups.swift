@@ -19,7 +19,6 @@ final class RouteLookups {
   let gateways: GatewayWatch
   private let time: TimeSource
   let probe = ConnectProbe()
-  /// When the routes of the answers end.
   private var expiries = RouteExpiries()
   /// When to ask once more about IPv6 routes that were announced.
   private var confirmations = RouteExpiries()
@@ -30,7 +29,6 @@ final class RouteLookups {
     return next == .max ? nil : next
   }
 
-  /// - Parameter time: The clock of deadlines.
   init(_ time: TimeSource) {
     self.time = time
     gateways = GatewayWatch(time)
@@ -51,7 +49,7 @@ final class RouteLookups {
 
   /// Returns the prefixes whose routes have ended by `now`, are chosen anew because of a gateway, or were announced a
   /// moment ago.
-  func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [NetworkChange.Prefix] {
+  func passDeadlines(_ queries: KernelQueries?, _ events: KernelEvents?, now: Int64) -> [IPPrefix] {
     var prefixes = expiries.pass(now: now) + confirmations.pass(now: now)
     if gateways.look(queries, events, now: now) { prefixes.append(GatewayWatch.touched) }
     return prefixes

@@ -3,7 +3,6 @@
 
 internal import CDialtoneSystem
 
-/// The kernel's reply to a route query.
 enum RouteReply: Equatable, Sendable, BitwiseCopyable {
   case route(RouteMessage)
   /// There is no way; this is the errno(3).
@@ -51,7 +50,7 @@ struct RouteReplies: Equatable, Sendable {
     guard case .route(let route) = configured else { return nil }
     if severalHops.isEmpty {
       guard let index = route.outputInterface else { return nil }
-      return body(RouteNexthop(flags: route.flags, weight: 1, interfaceIndex: index, gateway: route.gateway))
+      return body(RouteNexthop(flags: route.flags, interfaceIndex: index, gateway: route.gateway))
     }
     for hop in severalHops { if let result = body(hop) { return result } }
     return nil

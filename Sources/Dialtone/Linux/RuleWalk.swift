@@ -9,28 +9,14 @@ internal import CDialtoneSystem
 /// The kernel names neither. So the walk is only an explanation: the kernel's own answer counts, and the caller
 /// compares the two.
 package struct RuleWalk: Sendable {
-  /// What rules look at.
   package struct Packet: Sendable {
     package var destination: IPAddressBits
     package var source: IPAddressBits?
-    package var mark: UInt32
-    package var userID: UInt32
-    package var ipProtocol: UInt8
-    package var destinationPort: UInt16
+    package var mark: UInt32 = 0
+    package var userID: UInt32 = 0
+    package var ipProtocol: UInt8 = 6
+    package var destinationPort: UInt16 = 0
     package var outputInterface: String?
-
-    package init(
-      to destination: IPAddressBits, from source: IPAddressBits? = nil, mark: UInt32 = 0, userID: UInt32 = 0,
-      ipProtocol: UInt8 = 6, destinationPort: UInt16 = 0, outputInterface: String? = nil
-    ) {
-      self.destination = destination
-      self.source = source
-      self.mark = mark
-      self.userID = userID
-      self.ipProtocol = ipProtocol
-      self.destinationPort = destinationPort
-      self.outputInterface = outputInterface
-    }
   }
 
   /// What a table says of a destination.
@@ -43,11 +29,9 @@ package struct RuleWalk: Sendable {
 
   /// What decided.
   package enum End: Sendable {
-    /// A rule that refuses by itself.
     case refusal(RuleMessage)
     /// A route, and the rule that led to its table.
     case route(RouteMessage, RuleMessage)
-    /// No rule led to a route.
     case nothing
     /// A table could not be looked through, or a rule is of a kind that this walk does not know.
     case unknown
@@ -56,9 +40,7 @@ package struct RuleWalk: Sendable {
   private let rules: [RuleMessage]
   private let packet: Packet
 
-  /// - Parameters:
-  ///   - rules: The rules of the packet's family.
-  ///   - packet: What they look at.
+  /// The rules are those of the packet's family.
   package init(_ rules: [RuleMessage], _ packet: Packet) {
     // The kernel keeps rules of one priority in the order in which they were added, and lists them so.
     self.rules = rules.sorted { $0.priority < $1.priority }

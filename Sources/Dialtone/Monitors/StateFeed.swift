@@ -150,12 +150,12 @@ package struct StateFeed<State: DeterminableState>: Sendable {
     _ action: @escaping @Sendable (State) async -> Void
   ) -> ReachabilityObservation {
     let (subscription, kept) = (Subscription(cell, options), OneShot(action))
-    let registration = register(subscription) { _ = kept.take() }
+    let registration = register(subscription) { _ = kept.action.exchange(nil) }
     let lease = registration.lease
     @Sendable func run(in isolation: isolated (any Actor)?) async {
       while let given = await subscription.next() {
         guard isMet(given.state) else { continue }
-        let action = kept.take()
+        let action = kept.action.exchange(nil)
         lease.end()
         await action?(given.state)
       }
@@ -186,16 +186,7 @@ extension Actor {
 
 /// An action that runs at most once. Who takes it first runs it, or lets go of it.
 private final class OneShot<State>: Sendable {
-  typealias Action = @Sendable (State) async -> Void
+  let action: Lock<(@Sendable (State) async -> Void)?>
 
-  private let action: Lock<Action?>
-
-  init(_ action: @escaping Action) { self.action = Lock(action) }
-
-  func take() -> Action? {
-    action.withLock { action in
-      defer { action = nil }
-      return action
-    }
-  }
+  init(_ action: @escaping @Sendable (State) async -> Void) { self.action = Lock(action) }
 }

@@ -24,9 +24,9 @@ extension StateMonitor {
   public func observe<Value: Equatable & Sendable>(
     _ property: any KeyPath<State, Value> & Sendable, _ handler: @escaping @Sendable (Value) -> Void
   ) -> ReachabilityObservation {
-    let filter = PropertyFilter(property)
+    let change = newValues(of: property)
     return observe { state in
-      if let value = filter.change(in: state) { handler(value) }
+      if let value = change(state) { handler(value) }
     }
   }
 
@@ -35,9 +35,9 @@ extension StateMonitor {
     _ property: any KeyPath<State, Value> & Sendable, on queue: DispatchQueue,
     _ handler: @escaping @Sendable (Value) -> Void
   ) -> ReachabilityObservation {
-    let filter = PropertyFilter(property)
+    let change = newValues(of: property)
     return observe(on: queue) { state in
-      if let value = filter.change(in: state) { handler(value) }
+      if let value = change(state) { handler(value) }
     }
   }
 
@@ -46,9 +46,9 @@ extension StateMonitor {
     _ property: any KeyPath<State, Value> & Sendable, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, Value) -> Void
   ) -> ReachabilityObservation {
-    let filter = PropertyFilter(property)
+    let change = newValues(of: property)
     return observe(on: actor) { actor, state in
-      if let value = filter.change(in: state) { handler(actor, value) }
+      if let value = change(state) { handler(actor, value) }
     }
   }
 
@@ -56,9 +56,9 @@ extension StateMonitor {
   public func observeOnMainActor<Value: Equatable & Sendable>(
     _ property: any KeyPath<State, Value> & Sendable, _ handler: @escaping @MainActor @Sendable (Value) -> Void
   ) -> ReachabilityObservation {
-    let filter = PropertyFilter(property)
+    let change = newValues(of: property)
     return observeOnMainActor { state in
-      if let value = filter.change(in: state) { handler(value) }
+      if let value = change(state) { handler(value) }
     }
   }
 
@@ -82,23 +82,17 @@ extension StateMonitor {
   }
 }
 
-/// The value of a property that one receiver was told last. Calls come one at a time.
-private final class PropertyFilter<State, Value: Equatable & Sendable>: Sendable {
-  private let property: any KeyPath<State, Value> & Sendable
-  private let last = Lock<Value?>(nil)
-
-  init(_ property: any KeyPath<State, Value> & Sendable) { self.property = property }
-
-  /// Returns the property's value, if it differs from the one in the state before.
-  func change(in state: State) -> Value? {
+/// Returns a function that returns the property's value, if it differs from the one in the state before. Its calls come
+/// one at a time.
+private func newValues<State, Value: Equatable & Sendable>(
+  of property: any KeyPath<State, Value> & Sendable
+) -> @Sendable (State) -> Value? {
+  let last = Lock<Value?>(nil)
+  return { state in
     // The property and its comparison may be the user's: neither runs under the lock.
     let value = state[keyPath: property]
     if last.withLock({ $0 }) == value { return nil }
-    let former = last.withLock { last in
-      defer { last = value }
-      return last
-    }
-    withExtendedLifetime(former) {}
+    _ = last.exchange(value)
     return value
   }
 }

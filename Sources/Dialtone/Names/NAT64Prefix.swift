@@ -5,14 +5,13 @@
 struct NAT64Prefix: Hashable {
   /// The only addresses of the discovery name, 192.0.0.170 and 192.0.0.171 (RFC 7050, 8.2). A network with a translator
   /// answers for that name with IPv6 addresses that contain them.
-  private static let wellKnown: [UInt64] = [0xC000_00AA, 0xC000_00AB]
+  private static let wellKnown: [UInt32] = [0xC000_00AA, 0xC000_00AB]
 
   /// The name to look up to find the prefix.
   static let discoveryName = NameQuestion(name: "ipv4only.arpa", family: .ipv6)
 
-  /// The prefix's bits; the bits of the IPv4 address and of the suffix are zero.
-  let high: UInt64
-  let low: UInt64
+  /// The bits of the IPv4 address and of the suffix are zero.
+  let bits: IPAddressBits
   /// 32, 40, 48, 56, 64 or 96 (RFC 6052, 2.2).
   let length: Int
 
@@ -21,11 +20,8 @@ struct NAT64Prefix: Hashable {
     var prefixes: [NAT64Prefix] = []
     for address in addresses where address.family == .ipv6 {
       for length in [96, 64, 56, 48, 40, 32] {
-        let (high, low) = mask(length)
-        let prefix = NAT64Prefix(high: address.bits.high & high, low: address.bits.low & low, length: length)
-        guard wellKnown.contains(where: { prefix.embed(IPAddress(ipv4: UInt32($0))).bits == address.bits }) else {
-          continue
-        }
+        let prefix = NAT64Prefix(bits: address.bits.prefix(length), length: length)
+        guard wellKnown.contains(where: { prefix.embed(IPAddress(ipv4: $0)).bits == address.bits }) else { continue }
         if !prefixes.contains(prefix) { prefixes.append(prefix) }
         break
       }
@@ -33,20 +29,14 @@ struct NAT64Prefix: Hashable {
     return prefixes
   }
 
-  private static func mask(_ length: Int) -> (UInt64, UInt64) {
-    length <= 64 ? (.max << UInt64(64 - length), 0) : (.max, .max << UInt64(128 - length))
-  }
-
   /// Returns the IPv6 address that stands for an IPv4 one: its 32 bits after the prefix, with bits 64 to 71 left zero
   /// (RFC 6052, 2.2).
   func embed(_ address: IPAddress) -> IPAddress {
     let value = address.bits.low & 0xFFFF_FFFF
-    if length == 96 { return IPAddress(IPAddressBits(ipv6High: high, low: low | value)) }
-    let inHigh = 64 - length  // how many of the 32 bits are before bit 64
-    let before = inHigh >= 32 ? value << UInt64(inHigh - 32) : value >> UInt64(32 - inHigh)
-    let rest = inHigh >= 32 ? 0 : value & ((1 << UInt64(32 - inHigh)) - 1)
-    // The rest begins at bit 72, eight bits into the lower half.
-    let after = inHigh >= 32 ? 0 : rest << UInt64(56 - (32 - inHigh))
-    return IPAddress(IPAddressBits(ipv6High: high | before, low: low | after))
+    if length == 96 { return IPAddress(IPAddressBits(ipv6High: bits.high, low: bits.low | value)) }
+    // A negative distance shifts to the right. What does not fit before bit 64 goes on at bit 72.
+    let before = value << (32 - length)
+    let after = value << (88 - length) & 0x00FF_FFFF_FFFF_FFFF
+    return IPAddress(IPAddressBits(ipv6High: bits.high | before, low: bits.low | after))
   }
 }

@@ -16,7 +16,6 @@ package struct NameQuestion: Hashable, Sendable {
   }
 }
 
-/// The result of a name's lookup.
 package enum NameLookupResult: Sendable, Equatable {
   /// Its addresses, in the order in which to try them.
   case addresses([IPAddress])
@@ -52,10 +51,10 @@ package func systemNameLookup(_ name: String, _ family: IPAddress.Family?) -> Na
     default: return .failed
     }
   }
-  // The list is ours until it is freed.
-  defer { unsafe freeaddrinfo(list) }
   var addresses: [IPAddress] = []
+  // The list is ours until it is freed.
   var next = unsafe list
+  defer { unsafe freeaddrinfo(list) }
   while let entry = unsafe next {
     if let address = unsafe address(of: entry.pointee), !addresses.contains(address) { addresses.append(address) }
     unsafe next = entry.pointee.ai_next

@@ -20,7 +20,6 @@ package final class NameLookupPool: Sendable {
   /// less.
   private static let stackSize = 1 << 20
 
-  /// A lookup that was asked for.
   package final class Ticket: Sendable {
     private let pool: NameLookupPool
     let question: NameQuestion
@@ -38,16 +37,9 @@ package final class NameLookupPool: Sendable {
     }
 
     /// Forgets the lookup. Its answer is not called any more, unless a thread is already calling it.
-    func cancel() { pool.cancel(self) }
+    package func cancel() { pool.cancel(self, thenAnswer: nil) }
 
     fileprivate var isCancelled: Bool { answer.withLock { $0 == nil } }
-
-    fileprivate func takeAnswer() -> (@Sendable (NameLookupResult) -> Void)? {
-      answer.withLock { answer in
-        defer { answer = nil }
-        return answer
-      }
-    }
   }
 
   /// The queue, and the process that its threads belong to.
@@ -103,11 +95,8 @@ package final class NameLookupPool: Sendable {
     cancel(ticket, thenAnswer: result)
   }
 
-  /// Forgets the lookup. Its answer is not called any more, unless a thread is already calling it.
-  package func cancel(_ ticket: Ticket) { cancel(ticket, thenAnswer: nil) }
-
   private func cancel(_ ticket: Ticket, thenAnswer result: NameLookupResult?) {
-    let answer = ticket.takeAnswer()
+    let answer = ticket.answer.exchange(nil)
     queue.withLock { $0.queue.remove(ticket) }
     if let result { answer?(result) }
   }

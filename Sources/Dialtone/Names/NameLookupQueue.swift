@@ -44,7 +44,6 @@ struct NameLookupQueue {
 
   // MARK: Events
 
-  /// A lookup is asked for.
   mutating func add(_ ticket: Ticket, now: Int64) -> Demand {
     let predecessor = running.first { $0.ticket.question == ticket.question }
     if slow.contains(ticket.question) || predecessor.map({ isOverdue($0, now) }) ?? false {
@@ -61,7 +60,6 @@ struct NameLookupQueue {
     return Demand(supervisor: callSupervisor())
   }
 
-  /// A lookup is not asked for any more.
   mutating func remove(_ ticket: Ticket) {
     waiting.removeAll { $0 === ticket }
     waitingSlow.removeAll { $0 === ticket }
@@ -91,10 +89,8 @@ struct NameLookupQueue {
     return (ticket, Demand())
   }
 
-  /// The system did not give a thread that was asked for.
   mutating func threadFailed() { threads -= 1 }
 
-  /// The system did not give a thread for the supervisor.
   mutating func supervisorFailed() { hasSupervisor = false }
 
   /// The supervisor looks. Returns how many threads to start, and after how many nanoseconds it looks again, or `nil`

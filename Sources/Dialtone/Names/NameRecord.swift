@@ -1,9 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a name.
 enum NameOutcome: Equatable {
-  /// There is no answer yet.
   case pending
   /// There has been no answer for so long that the state of the path is told meanwhile.
   case overdue
@@ -31,15 +29,12 @@ final class NameRecord<User: AnyObject> {
   private(set) var outcome = NameOutcome.pending
   var users = ObjectBag<User>()
 
-  /// The lookup that is under way.
   private(set) var lookup: NameLookupPool.Ticket?
   /// The number of that lookup. An answer with another number comes too late.
   private(set) var serial: UInt64 = 0
   /// Whether something changed since it began, so that the name has to be looked up once more.
   var isStale = false
-  /// When the last lookup began.
   private(set) var lastStart: Int64?
-  /// When the last lookup ended.
   private(set) var lastEnd: Int64?
   /// The time of the next lookup, unless something causes one before.
   var refresh: Int64?

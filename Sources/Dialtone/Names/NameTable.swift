@@ -30,7 +30,6 @@ struct NameTable<User: AnyObject> {
   /// When ``passDeadlines(now:)`` has something to do.
   var deadline: Int64? { timers.next }
 
-  /// The name's record, if somebody has asked for it.
   subscript(question: NameQuestion) -> Record? { records[question] }
 
   // MARK: Users

@@ -9,7 +9,6 @@ package enum ASCII {
   /// Returns the text with ASCII letters in lower case. Other characters stay.
   package static func folded(_ text: String) -> String { folded(text[...]) }
 
-  /// Returns the text with ASCII letters in lower case. Other characters stay.
   package static func folded(_ text: Substring) -> String {
     // Mostly it is as it should be.
     if !text.utf8.contains(where: { (0x41...0x5A).contains($0) }) { return String(text) }
@@ -24,13 +23,10 @@ package enum ASCII {
   /// Returns the byte, in upper case if it is a letter.
   package static func capital(_ byte: UInt8) -> UInt8 { (0x61...0x7A).contains(byte) ? byte & 0xDF : byte }
 
-  /// Returns whether the byte is a letter.
   package static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(folded(byte)) }
 
-  /// Returns whether the byte is a decimal digit.
   package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-  /// Returns whether the byte is a hexadecimal digit.
   package static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(folded(byte)) }
 
   /// Returns whether the byte may stand in the scheme of a URL. At the beginning only letters may (RFC 3986, 3.1).
@@ -39,12 +35,15 @@ package enum ASCII {
   }
 
   /// Returns whether the bytes are the scheme of a URL: a letter, and what may follow it (RFC 3986, 3.1).
-  package static func isScheme(_ bytes: some Sequence<UInt8>) -> Bool {
-    var iterator = bytes.makeIterator()
-    guard let first = iterator.next(), isLetter(first) else { return false }
-    while let byte = iterator.next() {
-      if !isSchemeByte(byte) { return false }
-    }
-    return true
+  package static func isScheme(_ bytes: some Collection<UInt8>) -> Bool {
+    (bytes.first.map(isLetter) ?? false) && bytes.allSatisfy(isSchemeByte)
+  }
+}
+
+extension BidirectionalCollection {
+  /// Returns what is left without the blanks at both ends.
+  package func trimmed(_ isBlank: (Element) -> Bool) -> SubSequence {
+    guard let last = lastIndex(where: { !isBlank($0) }) else { return self[endIndex...] }
+    return self[...last].drop(while: isBlank)
   }
 }

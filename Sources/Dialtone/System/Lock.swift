@@ -38,6 +38,16 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
   }
 }
 
+extension Lock where Value: Sendable {
+  /// Puts another value in place. Returns the former one, so that it is released outside the lock.
+  package borrowing func exchange(_ new: Value) -> Value {
+    withLock { value in
+      defer { value = new }
+      return value
+    }
+  }
+}
+
 /// The word that threads contend for.
 private struct LockWord: ~Copyable, Sendable {
   private static let free: UInt32 = 0

@@ -8,9 +8,6 @@ struct NetworkNamespace: Sendable {
 
   private static var path: String { "/proc/thread-self/ns/net" }
 
-  /// That of the calling thread.
-  init() {}
-
   /// Whether the calling thread is in it.
   var isCurrent: Bool {
     guard let file, let current = FileIdentity(at: Self.path) else { return true }

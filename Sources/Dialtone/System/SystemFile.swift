@@ -137,9 +137,7 @@ package struct SystemError: Error, CustomStringConvertible {
   package let call: String
   package let errno: CInt
 
-  /// - Parameters:
-  ///   - call: What failed, in words or by its name.
-  ///   - errno: Why; if `nil`, what the call has just left.
+  /// Without an errno it is what the call, named or in words, has just left.
   package init(_ call: String, errno: CInt? = nil) {
     self.errno = errno ?? csystem_errno()
     self.call = call

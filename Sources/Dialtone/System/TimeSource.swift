@@ -33,7 +33,6 @@ package struct TimeSource: Sendable {
     #endif
   }
 
-  /// CLOCK_REALTIME.
   static let wallClock: @Sendable () -> Int64 = { nanoseconds(CLOCK_REALTIME) }
 
   /// How long the system has been suspended so far, in nanoseconds: the difference between a clock that counts

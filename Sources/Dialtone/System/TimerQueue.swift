@@ -17,7 +17,6 @@ struct TimerQueue<Event> {
   /// All events, in no order.
   var events: [Event] { heap.map(\.event) }
 
-  /// The earliest deadline.
   var next: Int64? { heap.first?.deadline }
 
   mutating func add(_ event: Event, at deadline: Int64) {
@@ -48,7 +47,6 @@ struct TimerQueue<Event> {
     removeAll(where: isUnwanted)
   }
 
-  /// Removes the events that are no longer wanted.
   mutating func removeAll(where isUnwanted: (Event) -> Bool) {
     heap.removeAll { isUnwanted($0.event) }
     // A sorted array is in heap order.

@@ -57,7 +57,6 @@ extension IPAddress {
     }
   }
 
-  /// The address of an IPv4 socket address.
   init(_ address: sockaddr_in) { self.init(ipv4: UInt32(bigEndian: address.sin_addr.s_addr)) }
 
   /// The address of an IPv6 socket address, with its scope identifier as the zone: an interface's index, which may be
@@ -72,7 +71,6 @@ extension IPAddress {
 }
 
 extension IPAddressBits {
-  /// The bits of an IPv6 address.
   init(_ address: in6_addr) {
     // An in6_addr is sixteen bytes in network order.
     self = unsafe withUnsafeBytes(of: address) { bytes in

@@ -51,7 +51,6 @@ package struct InlineName: Hashable, Sendable, BitwiseCopyable {
 
   package var isEmpty: Bool { first == 0 }
 
-  /// The name as text.
   package var text: String {
     let bytes = (0..<Self.capacity).map { UInt8(truncatingIfNeeded: ($0 < 8 ? first : second) >> UInt64($0 % 8 * 8)) }
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -88,7 +87,6 @@ package struct LinkName: Hashable, Sendable {
 
   package var isEmpty: Bool { short.isEmpty && long.isEmpty }
 
-  /// The name as text.
   package var text: String { long.isEmpty ? short.text : String(decoding: long, as: UTF8.self) }
 }
 

@@ -24,7 +24,6 @@ package struct KernelEvidence: Hashable, Sendable {
     package var bridge: String?
   }
 
-  /// An address of this machine.
   package struct AddressFacts: Hashable, Sendable {
     package var address: IPAddress
     package var prefixLength = 24
@@ -66,7 +65,6 @@ package struct KernelEvidence: Hashable, Sendable {
     package var expiresIn: Int?
   }
 
-  /// The routing rule that decided.
   package struct RuleFacts: Hashable, Sendable {
     package var priority: UInt32
     /// As ip-rule(8) prints it: "from all lookup main".
@@ -75,7 +73,6 @@ package struct KernelEvidence: Hashable, Sendable {
     package var refuses = false
   }
 
-  /// What the kernel knows of a neighbour.
   package struct NeighbourFacts: Hashable, Sendable {
     package var address: IPAddress
     package var link: String

@@ -31,10 +31,8 @@ public struct PathConfiguration: Hashable, Sendable {
   /// All interfaces, no mark, cellular ones expensive, no settling.
   public init() {}
 
-  /// Whether all interfaces count.
   package var isUnrestricted: Bool { requiredKinds.isEmpty && prohibitedKinds.isEmpty && interface == nil }
 
-  /// Returns whether interfaces of this kind count.
   package func allows(_ kind: InterfaceKind) -> Bool {
     (requiredKinds.isEmpty || requiredKinds.contains(kind)) && !prohibitedKinds.contains(kind)
   }

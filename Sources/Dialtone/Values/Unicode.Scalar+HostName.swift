@@ -3,12 +3,7 @@
 
 extension Unicode.Scalar {
   /// Whether it separates the labels of a name: the full stop and its substitutes (RFC 3490, 3.1; RFC 5895, 2).
-  package var separatesLabels: Bool {
-    switch value {
-    case 0x2E, 0x3002, 0xFF0E, 0xFF61: true
-    default: false
-    }
-  }
+  package var separatesLabels: Bool { [0x2E, 0x3002, 0xFF0E, 0xFF61].contains(value) }
 
   /// Whether it is not visible by itself: control and format characters, such as those that reverse the direction of
   /// writing, and what Unicode says to ignore.
@@ -35,11 +30,8 @@ extension Unicode.Scalar {
   /// replaces compatibility forms. The standard library does not tell by what.
   var mayBecomeASCII: Bool {
     if isASCII { return true }
-    switch value {
     // ß and ς stay as they are there.
-    case 0xDF, 0x3C2: return false
-    default: break
-    }
+    if value == 0xDF || value == 0x3C2 { return false }
     // Forms of letters without case are not ASCII, except the ordinal indicators of Latin-1.
     if properties.generalCategory == .otherLetter, value > 0xFF { return false }
     return properties.lowercaseMapping.unicodeScalars.contains { $0.properties.changesWhenNFKCCaseFolded }

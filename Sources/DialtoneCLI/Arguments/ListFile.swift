@@ -32,7 +32,6 @@ enum ListFile {
     name == standardInput ? "standard input" : TerminalText.visible(name)
   }
 
-  /// The entries in the lines.
   static func entries(of bytes: [UInt8], list: String) throws -> [TypedText] {
     // An editor of another system may have put a byte order mark in front (RFC 3629, 6).
     let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
@@ -56,9 +55,7 @@ enum ListFile {
     let comment = line.indices.first { position in
       line[position] == UInt8(ascii: "#") && (position == line.startIndex || isBlank(line[position - 1]))
     }
-    var content = line[..<(comment ?? line.endIndex)].drop(while: isBlank)
-    while let last = content.last, isBlank(last) { content.removeLast() }
-    return content
+    return line[..<(comment ?? line.endIndex)].trimmed(isBlank)
   }
 
   /// A space, a tab, or the carriage return that ends lines of other systems.

@@ -4,7 +4,6 @@
 internal import ArgumentParser
 internal import Dialtone
 
-/// A port as it is typed.
 enum PortArgument {
   static func parse(_ text: String) throws -> UInt16 {
     guard let port = PortNumber.parse(text) else {
@@ -32,7 +31,6 @@ enum FirewallMark {
   }
 }
 
-/// A number of lines as it is typed.
 enum LineCount {
   static let maximum = 1_000_000_000
 

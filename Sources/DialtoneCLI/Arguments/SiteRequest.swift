@@ -43,7 +43,6 @@ struct SiteRequest: Equatable, Sendable {
     self.urls = urls
   }
 
-  /// Begins to watch a site.
   func monitor(_ url: SiteURL) -> SiteMonitor {
     do throws(SiteError) {
       return try SiteMonitor(url, configuration: configuration)

@@ -4,7 +4,6 @@
 internal import ArgumentParser
 internal import Dialtone
 
-/// What `dialtone status` is asked.
 struct StatusRequest: Equatable, Sendable {
   let targets: TargetRequest
   var printsJSON = false

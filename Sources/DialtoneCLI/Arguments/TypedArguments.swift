@@ -4,7 +4,6 @@
 internal import ArgumentParser
 internal import CDialtoneSystem
 
-/// The arguments of the process.
 enum TypedArguments {
   /// All of them, without the command's own name.
   ///

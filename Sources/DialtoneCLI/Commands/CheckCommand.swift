@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneSites
 
-/// `dialtone check`.
 struct CheckCommand: ListCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
@@ -46,23 +45,13 @@ struct CheckCommand: ListCommand {
   @Flag(help: "Print JSON, one object a line.")
   var json = false
 
-  @Option(
-    name: [.customShort("i", allowingJoined: true), .customLong("interface")], parsing: .unconditional,
-    help: ArgumentHelp("Ask over this interface alone.", valueName: "name"),
-    completion: .custom { _, _, _ in InterfaceName.completions() }, transform: InterfaceName.parse)
+  @Option(interface: "Ask over this interface alone.")
   var interface: String?
 
-  @Option(
-    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
-    help: ArgumentHelp(
-      "Let each check take this long at most, such as 5s (default: 15s).", valueName: "duration"),
-    transform: DurationArgument.positive)
+  @Option(timeout: "Let each check take this long at most, such as 5s (default: 15s).")
   var timeout: Duration?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Check this many at a time (default: \(Concurrency.usual)).", valueName: "number"),
-    transform: Concurrency.parse)
+  @Option("Check this many at a time (default: \(Concurrency.usual)).", value: "number", transform: Concurrency.parse)
   var concurrency: Int?
 
   @OptionGroup var quiet: QuietOptions

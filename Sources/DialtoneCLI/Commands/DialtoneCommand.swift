@@ -6,7 +6,6 @@ internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
 
-/// The command `dialtone`.
 @main
 struct DialtoneCommand: ParsableCommand {
   static let commands: [any ParsableCommand.Type] = [

@@ -6,7 +6,6 @@ internal import Dialtone
 internal import DialtoneDiagnosis
 internal import DialtoneSites
 
-/// `dialtone explain`.
 struct ExplainCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
@@ -60,16 +59,10 @@ struct ExplainCommand: WordCommand {
   @Flag(name: .customLong("no-probe"), help: "Ask no root server, and no address that only a portal answers for.")
   var noProbe = false
 
-  @Option(
-    name: [.customShort("i", allowingJoined: true), .customLong("interface")], parsing: .unconditional,
-    help: ArgumentHelp("Only this interface counts.", valueName: "name"),
-    completion: .custom { _, _, _ in InterfaceName.completions() }, transform: InterfaceName.parse)
+  @Option(interface: "Only this interface counts.")
   var interface: String?
 
-  @Option(
-    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
-    help: ArgumentHelp("Take this long at most, such as 5s (default: 10s).", valueName: "duration"),
-    transform: DurationArgument.positive)
+  @Option(timeout: "Take this long at most, such as 5s (default: 10s).")
   var timeout: Duration?
 
   @OptionGroup var quiet: QuietOptions

@@ -7,7 +7,6 @@ internal import Dialtone
 internal import DialtoneExporter
 internal import DialtoneSites
 
-/// `dialtone export`.
 struct ExportCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
@@ -47,10 +46,7 @@ struct ExportCommand: WordCommand {
       valueName: "address"))
   var listen: [String] = []
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Read the modules from this file, in blackbox_exporter's YAML.", valueName: "file"),
-    completion: .file())
+  @Option("Read the modules from this file, in blackbox_exporter's YAML.", value: "file", completion: .file())
   var config: String?
 
   @Option(
@@ -59,11 +55,8 @@ struct ExportCommand: WordCommand {
   var allow: [String] = []
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Write the metrics of the targets to this file every 15 seconds, for node_exporter; listen only with --listen.",
-      valueName: "file"),
-    completion: .file())
+    "Write the metrics of the targets to this file every 15 seconds, for node_exporter; listen only with --listen.",
+    value: "file", completion: .file())
   var textfile: String?
 
   func prepare() throws -> Work {

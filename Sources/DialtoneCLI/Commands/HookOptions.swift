@@ -12,9 +12,8 @@ struct HookOptions: ParsableArguments {
   var trigger: HookTrigger?
 
   @Option(
-    name: .customLong("exec-timeout"), parsing: .unconditional,
-    help: ArgumentHelp("End a run of the program after this time, such as 30s (default: 60s).", valueName: "duration"),
-    transform: DurationArgument.positive)
+    name: .customLong("exec-timeout"), "End a run of the program after this time, such as 30s (default: 60s).",
+    value: "duration", transform: DurationArgument.positive)
   var timeout: Duration?
 
   @Option(

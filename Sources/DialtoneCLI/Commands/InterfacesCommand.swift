@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import CDialtoneCommand
 internal import Dialtone
 
-/// `dialtone interfaces`.
 struct InterfacesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "interfaces",
@@ -75,6 +74,7 @@ struct InterfacesCommand: ParsableCommand {
     let defaults = try families.compactMap { try state($0).interface?.index }
     return try interfaces.map { status in
       let name = status.interface.name
+      // The name becomes a C string for each of the calls.
       let speed = status.isOperating ? unsafe command_link_speed(name) : 0
       return InterfaceFacts(
         status: status, isDefault: defaults.contains(status.interface.index),

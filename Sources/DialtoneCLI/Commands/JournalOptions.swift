@@ -9,8 +9,7 @@ internal import DialtoneJournal
 /// Which part of which journal is told: the same for `outages` and `report`.
 struct JournalOptions: ParsableArguments {
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Tell of outages before this time, written as for --since (default: now).", valueName: "time"),
+    "Tell of outages before this time, written as for --since (default: now).", value: "time",
     transform: { try JournalTime.parse($0, isEnd: true) })
   var until: JournalTime?
 
@@ -20,9 +19,7 @@ struct JournalOptions: ParsableArguments {
   var targets: [String] = []
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The folder of the journal (default: the user's, else the system's).", valueName: "folder"),
-    completion: .directory)
+    "The folder of the journal (default: the user's, else the system's).", value: "folder", completion: .directory)
   var directory: String?
 
   /// The time that is to be told of, in microseconds since 1970.

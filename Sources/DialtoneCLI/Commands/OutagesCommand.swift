@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneJournal
 
-/// `dialtone outages`.
 struct OutagesCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "outages",
@@ -31,13 +30,10 @@ struct OutagesCommand: CheckedCommand {
       """)
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      """
-      Tell of outages since then: a span before now such as 7d, a day such as 2026-11-24, or a time such as \
-      "2026-11-24 12:00" or 2026-11-24T12:00Z (default: 7d).
-      """, valueName: "time"),
-    transform: JournalTime.parse)
+    """
+    Tell of outages since then: a span before now such as 7d, a day such as 2026-11-24, or a time such as \
+    "2026-11-24 12:00" or 2026-11-24T12:00Z (default: 7d).
+    """, value: "time", transform: JournalTime.parse)
   var since: JournalTime?
 
   @OptionGroup var options: JournalOptions

@@ -9,7 +9,6 @@ internal import DialtoneExporter
 internal import DialtoneJournal
 internal import DialtoneSites
 
-/// `dialtone record`.
 struct RecordCommand: WordCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
@@ -50,30 +49,25 @@ struct RecordCommand: WordCommand {
       valueName: "target"))
   var typed: [String] = []
 
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("The folder of the journal.", valueName: "folder"),
-    completion: .directory)
+  @Option("The folder of the journal.", value: "folder", completion: .directory)
   var directory: String?
 
   @Flag(help: "Look for causes beyond the router, too: root servers are asked, and the targets.")
   var beyond = false
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Ask each URL again after this time, 100ms at least (default: 1m).", valueName: "duration"),
+    "Ask each URL again after this time, 100ms at least (default: 1m).", value: "duration",
     transform: { try DurationArgument.atLeast(.milliseconds(100), $0) })
   var every: Duration?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Let Prometheus read the targets and the recorder there: an address and a port, :PORT or unix:PATH.",
-      valueName: "address"))
+    "Let Prometheus read the targets and the recorder there: an address and a port, :PORT or unix:PATH.",
+    value: "address")
   var export: String?
 
   @Option(
-    name: .customLong("max-size"), parsing: .unconditional,
-    help: ArgumentHelp("Keep this many megabytes at most; the oldest days go (default: 64).", valueName: "megabytes"),
+    name: .customLong("max-size"), "Keep this many megabytes at most; the oldest days go (default: 64).",
+    value: "megabytes",
     transform: { text in
       guard let size = Int(text), (1...1_000_000).contains(size) else {
         throw ValidationError("give a whole number of megabytes, 1 to 1000000")

@@ -7,7 +7,6 @@ internal import Dialtone
 internal import DialtoneExporter
 internal import DialtoneJournal
 
-/// `dialtone report`.
 struct ReportCommand: CheckedCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
@@ -27,13 +26,10 @@ struct ReportCommand: CheckedCommand {
       """)
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      """
-      Begin then: a span before now such as 30d, a day such as 2026-11-24, or a time such as "2026-11-24 12:00" \
-      (default: 30d).
-      """, valueName: "time"),
-    transform: JournalTime.parse)
+    """
+    Begin then: a span before now such as 30d, a day such as 2026-11-24, or a time such as "2026-11-24 12:00" \
+    (default: 30d).
+    """, value: "time", transform: JournalTime.parse)
   var since: JournalTime?
 
   @OptionGroup var options: JournalOptions

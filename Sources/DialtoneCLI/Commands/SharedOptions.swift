@@ -4,6 +4,37 @@
 internal import ArgumentParser
 internal import Dialtone
 
+/// Options that need not be given. What stands behind one is its value, even if it begins with a dash.
+extension Option {
+  init<Read: ExpressibleByArgument>(
+    name: NameSpecification = .long, _ help: String, value: String, completion: CompletionKind? = nil
+  ) where Value == Read? {
+    self.init(
+      name: name, parsing: .unconditional, help: ArgumentHelp(help, valueName: value), completion: completion)
+  }
+
+  init<Read>(
+    name: NameSpecification = .long, _ help: String, value: String, completion: CompletionKind? = nil,
+    transform: @escaping @Sendable (String) throws -> Read
+  ) where Value == Read? {
+    self.init(
+      name: name, parsing: .unconditional, help: ArgumentHelp(help, valueName: value), completion: completion,
+      transform: transform)
+  }
+
+  init(interface help: String) where Value == String? {
+    self.init(
+      name: [.customShort("i", allowingJoined: true), .customLong("interface")], help, value: "name",
+      completion: .custom { _, _, _ in InterfaceName.completions() }, transform: InterfaceName.parse)
+  }
+
+  init(timeout help: String) where Value == Duration? {
+    self.init(
+      name: [.customShort("t", allowingJoined: true), .customLong("timeout")], help, value: "duration",
+      transform: DurationArgument.positive)
+  }
+}
+
 /// The families that count: the same for all commands.
 struct FamilyOptions: ParsableArguments {
   @Flag(name: .customShort("4"), help: "Only IPv4 counts.")

@@ -8,20 +8,15 @@ internal import DialtoneSites
 /// What is asked of sites: the same for all commands that ask some.
 struct SiteOptions: ParsableArguments {
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      """
-      What the site has to answer: answer (anything of its own, an error such as 404 too), success (200 to 299), \
-      statuses such as 200,204, or body:TEXT (default: answer).
-      """, valueName: "what"),
-    transform: ExpectationText.parse)
+    """
+    What the site has to answer: answer (anything of its own, an error such as 404 too), success (200 to 299), \
+    statuses such as 200,204, or body:TEXT (default: answer).
+    """, value: "what", transform: ExpectationText.parse)
   var expect: SiteExpectation?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Send only HEAD, or only GET (default: HEAD, then GET if HEAD is refused; GET if a body is needed).",
-      valueName: "method"))
+    "Send only HEAD, or only GET (default: HEAD, then GET if HEAD is refused; GET if a body is needed).",
+    value: "method")
   var method: SiteMethod?
 
   @Flag(
@@ -35,17 +30,13 @@ struct SiteOptions: ParsableArguments {
   @Flag(name: .customLong("use-proxy"), help: "Ask through the proxies that http_proxy, https_proxy and no_proxy set.")
   var usesProxy = false
 
-  @Option(
-    name: .customLong("user-agent"), parsing: .unconditional,
-    help: ArgumentHelp("Send this User-Agent header (default: none).", valueName: "text"))
+  @Option(name: .customLong("user-agent"), "Send this User-Agent header (default: none).", value: "text")
   var userAgent: String?
 
   @Option(
-    name: .customLong("cert-expiry"), parsing: .unconditional,
-    help: ArgumentHelp(
-      "A site whose certificate ends within this time, such as 14d, is unexpected-response (default: no limit).",
-      valueName: "time"),
-    transform: DurationArgument.any)
+    name: .customLong("cert-expiry"),
+    "A site whose certificate ends within this time, such as 14d, is unexpected-response (default: no limit).",
+    value: "time", transform: DurationArgument.any)
   var certificateLifetime: Duration?
 
   /// The first of them that was given, as it is typed.
@@ -103,10 +94,7 @@ struct WatchedSiteOptions: ParsableArguments {
   var isWanted = false
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Ask each site again after this time, such as 30s (default: 5m, and 1h over a cellular link).",
-      valueName: "duration"),
+    "Ask each site again after this time, such as 30s (default: 5m, and 1h over a cellular link).", value: "duration",
     transform: { try DurationArgument.atLeast(.seconds(1), $0) })
   var every: Duration?
 
@@ -124,7 +112,6 @@ struct WatchedSiteOptions: ParsableArguments {
   }
 }
 
-/// A request's method, as it is typed.
 enum SiteMethod: String, ExpressibleByArgument, CaseIterable {
   case head = "HEAD"
   case get = "GET"

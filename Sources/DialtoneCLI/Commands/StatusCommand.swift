@@ -4,7 +4,6 @@
 internal import ArgumentParser
 internal import Dialtone
 
-/// `dialtone status`.
 struct StatusCommand: TargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
@@ -34,10 +33,7 @@ struct StatusCommand: TargetCommand {
 
   @OptionGroup var options: TargetOptions
 
-  @Option(
-    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
-    help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: 10s).", valueName: "duration"),
-    transform: DurationArgument.positive)
+  @Option(timeout: "Wait this long at most, such as 30s or 5m (default: 10s).")
   var timeout: Duration?
 
   @OptionGroup var quiet: QuietOptions

@@ -19,32 +19,22 @@ struct TargetOptions: ParsableArguments {
   @Flag(help: "Print JSON, one object a line.")
   var json = false
 
-  @Option(
-    name: [.customShort("i", allowingJoined: true), .customLong("interface")], parsing: .unconditional,
-    help: ArgumentHelp("Only this interface counts; it need not exist yet.", valueName: "name"),
-    completion: .custom { _, _, _ in InterfaceName.completions() }, transform: InterfaceName.parse)
+  @Option(interface: "Only this interface counts; it need not exist yet.")
   var interface: String?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "The port that the packets go to, 1 to 65535, for targets that have none: routing rules may look at it.",
-      valueName: "number"),
-    transform: PortArgument.parse)
+    "The port that the packets go to, 1 to 65535, for targets that have none: routing rules may look at it.",
+    value: "number", transform: PortArgument.parse)
   var port: UInt16?
 
   @Flag(help: "The packets are UDP, and not TCP: routing rules may look at that.")
   var udp = false
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The firewall mark of the packets, decimal or 0x hexadecimal.", valueName: "mark"),
-    transform: FirewallMark.parse)
+  @Option("The firewall mark of the packets, decimal or 0x hexadecimal.", value: "mark", transform: FirewallMark.parse)
   var mark: UInt32?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The address the packets come from; the target has to be an IP address.", valueName: "address"),
+    "The address the packets come from; the target has to be an IP address.", value: "address",
     transform: SourceAddress.parse)
   var from: IPAddress?
 

@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneSites
 
-/// `dialtone wait`.
 struct WaitCommand: SiteTargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
@@ -72,16 +71,11 @@ struct WaitCommand: SiteTargetCommand {
   var giveUpEarly = false
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "How long --give-up-early waits for a carrier, such as 10s (default: 5s).", valueName: "duration"),
+    "How long --give-up-early waits for a carrier, such as 10s (default: 5s).", value: "duration",
     transform: DurationArgument.any)
   var grace: Duration?
 
-  @Option(
-    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
-    help: ArgumentHelp("Wait this long at most, such as 30s or 5m (default: for ever).", valueName: "duration"),
-    transform: DurationArgument.positive)
+  @Option(timeout: "Wait this long at most, such as 30s or 5m (default: for ever).")
   var timeout: Duration?
 
   @OptionGroup var quiet: QuietOptions

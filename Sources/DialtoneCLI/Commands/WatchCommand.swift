@@ -5,7 +5,6 @@ internal import ArgumentParser
 internal import Dialtone
 internal import DialtoneSites
 
-/// `dialtone watch`.
 struct WatchCommand: SiteTargetCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
@@ -44,20 +43,14 @@ struct WatchCommand: SiteTargetCommand {
 
   @OptionGroup var siteOptions: SiteOptions
 
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("End after this number of lines in all.", valueName: "lines"),
-    transform: LineCount.parse)
+  @Option("End after this number of lines in all.", value: "lines", transform: LineCount.parse)
   var count: Int?
 
-  @Option(
-    name: [.customShort("t", allowingJoined: true), .customLong("timeout")], parsing: .unconditional,
-    help: ArgumentHelp("End after this time, such as 30s or 5m.", valueName: "duration"),
-    transform: DurationArgument.positive)
+  @Option(timeout: "End after this time, such as 30s or 5m.")
   var timeout: Duration?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Print a change once it has been quiet for this long (default: 0).", valueName: "duration"),
+    "Print a change once it has been quiet for this long (default: 0).", value: "duration",
     transform: DurationArgument.any)
   var settling: Duration?
 

@@ -6,7 +6,6 @@ internal import DialtoneJournal
 
 /// The values that several kinds of lines have.
 extension JSONText {
-  /// The text of one object.
   static func line(_ body: (inout JSONText) -> Void) -> String { String(decoding: object(body), as: UTF8.self) }
 
   mutating func field(_ name: String, _ interface: NetworkInterface?) {

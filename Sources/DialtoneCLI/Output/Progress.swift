@@ -16,7 +16,6 @@ final class Progress: Sendable {
 
   init(isEnabled: Bool) { self.isEnabled = isEnabled }
 
-  /// Whether the line is shown now.
   var isVisible: Bool { shown.withLock { $0 != nil } }
 
   func show(_ text: String) {

@@ -21,7 +21,6 @@ struct StateReport<State: Equatable & Sendable>: Equatable, Sendable {
 /// A line about a target that packets can reach, or cannot.
 typealias Report = StateReport<Reachability>
 
-/// Makes a line of a report.
 protocol ReportFormatter<State> {
   associatedtype State: Equatable & Sendable
 

@@ -49,7 +49,6 @@ struct SiteTextFormatter: ReportFormatter {
     }
   }
 
-  /// The verdict and its details.
   static func words(for verdict: SiteVerdict) -> String {
     let details = details(of: verdict)
     return details.isEmpty ? verdict.kind.identifier : "\(verdict.kind.identifier), \(details)"

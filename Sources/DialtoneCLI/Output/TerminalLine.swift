@@ -7,7 +7,6 @@
 /// line, else a quarter of it, to which a longer name is cut in its middle. If a line has no room, the former state is
 /// said in fewer words, then left out; then the details stand below, and the name has the rest of the first line.
 struct TerminalLine {
-  /// The details and the former state.
   typealias Wording = (details: String, former: String?)
 
   let time: String?

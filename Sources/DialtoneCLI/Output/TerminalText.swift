@@ -32,7 +32,6 @@ enum TerminalText {
     return taken(text, columns: front) + "…" + String(taken(text.reversed(), columns: limit - 1 - front).reversed())
   }
 
-  /// `text` filled up with spaces to `width` columns.
   static func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - columns(text)))
   }

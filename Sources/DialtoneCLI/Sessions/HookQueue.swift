@@ -58,6 +58,5 @@ struct HookQueue<State: Equatable & Sendable>: Sendable {
     return report
   }
 
-  /// The run has ended.
   mutating func ended() { isRunning = false }
 }

@@ -33,7 +33,6 @@ extension Session {
   var tellsReasons: Bool { false }
 }
 
-/// What a session waits for.
 struct Waiting: Equatable, Sendable {
   /// The positions of the targets that it depends on.
   let targets: [Int]

@@ -45,7 +45,6 @@ extension Reachability {
   /// Whether waiting longer cannot make more of it known.
   var isFinal: Bool { isDetermined || isDenied }
 
-  /// Whether `condition` holds, if the state is known.
   func holds(_ condition: (Reachability) -> Bool) -> TruthValue {
     isDetermined ? TruthValue(condition(self)) : .unknown
   }

@@ -47,10 +47,8 @@ struct Tally {
     }
   }
 
-  /// Whether it holds of all of them.
   var all: TruthValue { failing > 0 ? .fails : holding < values.count ? .unknown : .holds }
 
-  /// Whether it holds of any of them.
   var any: TruthValue { holding > 0 ? .holds : failing < values.count ? .unknown : .fails }
 
   /// The positions of the targets of which it is not known to hold.

@@ -44,7 +44,6 @@ struct WatchRecord: Equatable, Sendable {
   private var lost = Duration.zero
   private(set) var outages = 0
   private var longest = Duration.zero
-  /// When the present outage began.
   private var outageStart: Duration?
 
   mutating func note(_ holds: TruthValue, at now: Duration) {

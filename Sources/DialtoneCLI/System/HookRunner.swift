@@ -43,7 +43,6 @@ final class HookRunner<State: Equatable & Sendable>: Sendable {
 struct HookFacts: Sendable {
   /// Variables of the environment; those of which nothing is known are empty.
   let environment: [String: String]
-  /// The line of `--json`.
   let json: String
 }
 
@@ -72,7 +71,6 @@ struct Hook: Sendable {
       && access(path, X_OK) == 0
   }
 
-  /// How a run ended.
   private struct Outcome {
     var ending: command_event?
     /// Why it was ended before: 0 for its time, or the signal that stopped it.

@@ -54,7 +54,6 @@ final class LineWriter: Sendable {
     hasLine.signal()
   }
 
-  /// Whether all lines are written.
   var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isWriting } }
 
   /// Waits until all lines are written, or this time is over; `nil` is for ever. Returns whether they are.

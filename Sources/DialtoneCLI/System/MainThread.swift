@@ -10,7 +10,6 @@ internal import Dialtone
 /// system has no thread left, Dispatch waits for one without a word, and the command has to say what is short. Here it
 /// needs none of those threads.
 final class MainThread: TaskExecutor {
-  /// What a task waits for.
   private struct Wait {
     let descriptors: [CInt]
     let end: ContinuousClock.Instant?

@@ -19,7 +19,6 @@ protocol WatchRequest<State>: Sendable {
   /// Begins to watch them.
   func monitors() -> [Monitor]
   func formatter(json: Bool, showsTime: Bool) -> any ReportFormatter<State>
-  /// What a hook is told.
   func facts(_ report: StateReport<State>) -> HookFacts
   /// What a state says of a target, for a person who waits for it.
   func words(for state: State, of target: Int) -> String
@@ -64,7 +63,6 @@ actor SessionRun<Request: WatchRequest> {
   private var session: any Session<State>
   /// `nil` if the main thread writes.
   private let lines: LineWriter?
-  /// The names in the line of progress.
   private lazy var names = ShortenedNames(request.names)
   private var reasons = WaitReasons()
   private var hasToldShortage = false
@@ -168,7 +166,6 @@ actor SessionRun<Request: WatchRequest> {
     return session.ending
   }
 
-  /// The time is up.
   func timeOut() throws -> ExitStatus? {
     if session.ending == nil { try tell(session.timeOut()) }
     return session.ending

@@ -234,7 +234,7 @@ struct SystemQuestion {
       }
       guard let family else { return .unknown }
       var device = WireGuardDevice()
-      _ = try client.dumpGeneric(
+      _ = try client.dump(
         "list the peers of WireGuard", request: { $0.appendGetWireGuard(name, family: family, sequence: $1) }
       ) { step, bytes in
         switch step {

@@ -8,7 +8,6 @@ struct ConnectConversation: TunnelConversation {
   let greeting: [UInt8]
   /// What has come of the answer being read.
   private var answer: [UInt8] = []
-  /// How many bytes have come in all.
   private var byteCount = 0
 
   init(to url: SiteURL, by proxy: ProxyServer, agent: String?) {

@@ -43,7 +43,6 @@ final class ConnectionRace {
     self.end = end
   }
 
-  /// The route that was tried last.
   var lastRoute: Route? { attempts.last?.route ?? lastFailure?.route }
 
   func start() { tryNext() }

@@ -18,7 +18,6 @@ package struct HostsFile: Equatable, Sendable {
 
   package init(_ text: String) { self.text = text }
 
-  /// Returns whether the name has an address.
   package func has(_ name: String) -> Bool {
     // Mostly it is not even in the text.
     ASCII.folded(text).firstRange(of: ASCII.folded(name)) != nil && !addresses(of: name).isEmpty

@@ -12,7 +12,6 @@ package struct ProxySettings {
   /// For both schemes, if they have none of their own. Only a diagnosis asks for it.
   var all: String?
 
-  /// The settings of this process.
   package static var environment: ProxySettings {
     // HTTP_PROXY is not read: a CGI program's client can set it by a header "Proxy" (httpoxy, CVE-2016-5385).
     ProxySettings(
@@ -103,29 +102,25 @@ package struct ProxySettings {
   private static func covers(_ entry: Substring, _ host: SiteURL.Host) -> Bool {
     switch host {
     case .name(let name):
-      var domain = ASCII.folded(entry)[...]
-      let isWildcard = domain.hasPrefix("*.")
-      if isWildcard { domain.removeFirst() }
-      while domain.first == "." { domain.removeFirst() }
-      while domain.last == "." { domain.removeLast() }
+      let isWildcard = entry.hasPrefix("*.")
+      let domain = ASCII.folded(isWildcard ? entry.dropFirst() : entry).trimmed { $0 == "." }
       if domain.isEmpty { return false }
       return name.text == domain && !isWildcard || name.text.hasSuffix("." + domain)
     case .address(let address):
       let parts = entry.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
       let bare = parts[0].first == "[" && parts[0].last == "]" ? parts[0].dropFirst().dropLast() : parts[0]
       guard let network = IPAddress(bare), network.family == address.family else { return false }
-      let width = network.family == .ipv4 ? 32 : 128
+      let width = network.bits.bitWidth
       guard parts.count == 1 || parts[1].utf8.allSatisfy(ASCII.isDigit),
         let length = parts.count == 1 ? width : Int(parts[1]), (0...width).contains(length)
       else { return false }
       // Nothing is in common with curl's network of no bits but the address itself.
-      return address.shares(length == 0 ? width : length, with: network)
+      return address.bits.matches(prefix: network.bits, length: length == 0 ? width : length)
     }
   }
 }
 
 extension SiteCheckConfiguration {
-  /// The proxy that `url` is to be asked by.
   func proxyServer(for url: SiteURL) throws(SiteError) -> ProxyServer? {
     if let proxyServer { return proxyServer }
     return proxy == .environment ? try ProxySettings.environment.proxy(for: url) : nil

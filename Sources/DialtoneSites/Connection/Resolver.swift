@@ -40,7 +40,6 @@ final class Resolver: Sendable {
     self.pool = pool
   }
 
-  /// A question that can be cancelled.
   struct Inquiry: Sendable {
     fileprivate let resolver: Resolver
     fileprivate let question: Question
@@ -84,7 +83,7 @@ final class Resolver: Sendable {
         return true
       }
       // Answered already, or no longer wanted.
-      if !isWanted { pool.cancel(ticket) }
+      if !isWanted { ticket.cancel() }
     }
     return Inquiry(resolver: self, question: question, number: number)
   }
@@ -112,7 +111,7 @@ final class Resolver: Sendable {
       guard waiter != nil, state.lookups[inquiry.question]?.waiters.isEmpty ?? false else { return nil }
       return state.lookups.removeValue(forKey: inquiry.question)
     }
-    if let ticket = abandoned?.ticket { pool.cancel(ticket) }
+    abandoned?.ticket?.cancel()
   }
 }
 

@@ -15,7 +15,6 @@ protocol ConnectionAttempt: AnyObject {
   func close()
 }
 
-/// Connects a socket.
 final class SocketAttempt: ConnectionAttempt {
   let route: Route
   private let port: UInt16
@@ -140,7 +139,6 @@ final class SocketAttempt: ConnectionAttempt {
 }
 
 extension Route {
-  /// The address as the system takes it.
   func socketAddress(port: UInt16) -> SocketAddress {
     let address = address.unmapped
     if let v4 = address.ipv4SocketAddress(port: port) { return SocketAddress(v4) }

@@ -41,7 +41,6 @@ final class CheckRun {
   /// The path to the Internet, then those to the name servers.
   private var namePaths: [SharedMonitors.Path] = []
   private var namePathWait: PathWait?
-  /// The waits for paths to addresses.
   private var pathWaits: [PathWait] = []
   private var race: ConnectionRace?
   private var exchange: Exchange?

@@ -27,7 +27,6 @@ final class SiteEngine: Sendable {
   /// Held, so that the paths' engine is not started and ended with each check.
   let network: NetworkEngine
   private let group: any EventLoopGroup
-  /// The group, if it is this engine's own.
   private let ownGroup: MultiThreadedEventLoopGroup?
   private let lingering = Lock(Lingering())
 

@@ -10,7 +10,6 @@ struct BodyCollector {
   private var searches: [TextSearch]
   private(set) var body = VerdictRules.Body()
 
-  /// Looks for any of `texts`.
   init(_ texts: [[UInt8]]) { searches = texts.map(TextSearch.init) }
 
   /// Takes in what came.

@@ -321,7 +321,6 @@ final class Exchange {
     noteTransfer()
   }
 
-  /// The answer's first byte has come.
   func answerBegan() {
     firstByte = channel.eventLoop.now
     send(.firstByte)
@@ -370,7 +369,6 @@ extension StreamProgress {
 #endif
 
 extension TLSVersion {
-  /// The version's name.
   fileprivate var name: String {
     switch self {
     case .tlsv1: "TLS 1.0"

@@ -29,11 +29,9 @@ struct HeadNormalizer {
 
   private var place = Place.statusLine
   private var statusLine = StatusLine()
-  /// The line that is being read.
   private var line: [UInt8] = []
   /// The field before it.
   private var field: [UInt8] = []
-  /// The values of Content-Length.
   private var lengths: [[UInt8]] = []
   /// The fields of the head that is being read, or of the last one.
   private(set) var fields = DecidingFields()
@@ -107,7 +105,7 @@ struct HeadNormalizer {
       return Self.write(field, &output)
     }
     // Spaces before the colon are for a proxy to remove (RFC 9112, 5.1), and harmless here.
-    let name = Self.trimmed(field[..<colon])
+    let name = field[..<colon].trimmed(Self.isSpace)
     guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter) else { return }
     var value = field[(colon + 1)...]
     // CR alone is a space (RFC 9112, 2.2).
@@ -116,14 +114,14 @@ struct HeadNormalizer {
     }
     let isReadable = value.allSatisfy(Self.isValueCharacter)
     let deciding = Self.deciding.first { $0.rawValue.utf8.elementsEqual(name) { $0 == ASCII.folded($1) } }
-    let text = deciding == nil ? "" : Self.text(of: Self.trimmed(value))
+    let text = deciding == nil ? "" : Self.text(of: value.trimmed(Self.isSpace))
     if let deciding { fields.take(deciding, text) }
     switch deciding {
     case .contentLength: lengths.append(Array(value))
     case .transferEncoding where !isReadable: throw .unknown
     // The parser knows neither tabs nor empty members (RFC 9110, 5.6.1).
     case .transferEncoding:
-      let members = value.split(separator: UInt8(ascii: ",")).map(Self.trimmed).filter { !$0.isEmpty }
+      let members = value.split(separator: UInt8(ascii: ",")).map { $0.trimmed(Self.isSpace) }.filter { !$0.isEmpty }
       if members.isEmpty { break }
       Self.write(name + ": ".utf8 + members.joined(separator: Array(", ".utf8)), &output)
     case .location where isReadable: Self.write(name + ": ".utf8 + text.utf8, &output)
@@ -171,7 +169,7 @@ struct HeadNormalizer {
     var agreed: [UInt8]?
     for value in values {
       for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-        let digits = trimmed(member)
+        let digits = member.trimmed(isSpace)
         guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
         let number = Array(digits.drop { $0 == 0x30 })
         if let agreed, agreed != number { return nil }
@@ -179,12 +177,6 @@ struct HeadNormalizer {
       }
     }
     return agreed.map { $0.isEmpty ? [0x30] : $0 }
-  }
-
-  private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    var text = text.drop(while: isSpace)
-    while let last = text.last, isSpace(last) { text.removeLast() }
-    return text
   }
 
   fileprivate static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
@@ -200,7 +192,6 @@ struct HeadNormalizer {
 
 /// The fields of a head whose values decide something, with any bytes in them.
 struct DecidingFields: Equatable {
-  /// The values of Location.
   private(set) var locations: [String] = []
   /// The members of Content-Encoding, in lower case.
   private(set) var contentCodings: [String] = []
@@ -209,7 +200,6 @@ struct DecidingFields: Equatable {
   /// The parameter `charset` of Content-Type, in lower case.
   private(set) var charset: String?
 
-  /// Their names.
   enum Name: String, CaseIterable {
     case location
     case contentEncoding = "content-encoding"
@@ -245,9 +235,7 @@ struct DecidingFields: Equatable {
   }
 
   private static func trimmed(_ text: Substring) -> String {
-    let isSpace = { (character: Character) in character == " " || character == "\t" }
-    let start = text.drop(while: isSpace)
-    return String(start.prefix(upTo: start.lastIndex { !isSpace($0) }.map(start.index(after:)) ?? start.startIndex))
+    String(text.trimmed { $0 == " " || $0 == "\t" })
   }
 }
 

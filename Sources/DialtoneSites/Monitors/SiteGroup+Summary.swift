@@ -43,7 +43,6 @@ extension SiteGroup.Summary: CustomStringConvertible {
 }
 
 extension SiteGroup.Summary: MonitoredState {
-  /// Whether the answer is known.
   package var isKnown: Bool { isDetermined }
 
   /// Returns whether a receiver that got one of the two summaries does not get the other one after it: the quorum is
@@ -55,7 +54,6 @@ extension SiteGroup.Summary: MonitoredState {
     quorum == other.quorum && verdicts.elementsEqual(other.verdicts) { $0.isSameState(as: $1) }
   }
 
-  /// Whether all verdicts are identical.
   package func isIdentical(to other: Self) -> Bool {
     quorum == other.quorum && verdicts.elementsEqual(other.verdicts) { $0.isIdentical(to: $1) }
   }

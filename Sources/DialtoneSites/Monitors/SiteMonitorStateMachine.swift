@@ -131,12 +131,10 @@ struct SiteMonitorStateMachine {
     return startCheck(now)
   }
 
-  /// A check is wanted now.
   mutating func checkWasAskedFor(now: Int64) -> [Action] {
     !isChecking && path.map(leadsToSite) ?? false ? startCheck(now) : []
   }
 
-  /// A check has ended.
   mutating func checkEnded(_ number: UInt64, _ verdict: SiteVerdict, now: Int64, random: Double) -> [Action] {
     guard isChecking, number == serial else { return [] }
     isChecking = false

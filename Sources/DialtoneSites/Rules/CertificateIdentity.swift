@@ -9,7 +9,6 @@ internal import Dialtone
 /// NIOSSL's own check is not used. It takes the common name of a certificate without such names. For a name, it also
 /// takes a certificate for the address that was connected to. Somebody who leads a name astray may well have one.
 enum CertificateIdentity {
-  /// A subject alternative name, as it stands in a certificate.
   enum AlternativeName: Equatable {
     case dns([UInt8])
     /// 4 or 16 bytes in network order.

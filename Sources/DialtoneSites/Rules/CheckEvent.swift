@@ -51,14 +51,12 @@ extension CheckStateMachine {
     case certificateIsTrusted
     case requestSent
     case requestNotSent(SiteError)
-    /// The first byte of the answer has come.
     case firstByte
     case head(VerdictRules.Head, isHTTP: Bool)
     /// More of the body has come, or its end.
     case body(VerdictRules.Body)
     /// The connection brings no answer, or no more of it.
     case lost(SiteError)
-    /// The connection that was to be closed is closed.
     case connectionClosed
     case deadlinePassed
     case cancelled
@@ -68,9 +66,7 @@ extension CheckStateMachine {
   package struct PeerCertificate: Sendable {
     /// Its last second, since 1970.
     var expires: UTCTimestamp?
-    /// Whether it names the site.
     var isForSite: Bool
-    /// Whether it names anybody.
     var hasNames: Bool
     /// Why it is not enough although it names the site; `nil` if it is.
     var weakness: SiteError?

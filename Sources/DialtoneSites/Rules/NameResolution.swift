@@ -9,7 +9,6 @@ internal import Dialtone
 /// Addresses are handed out once. It fails once, and only if no address has been handed out and no answer is still to
 /// come.
 struct NameResolution {
-  /// Why there is no address to try.
   enum Failure: Equatable {
     /// There is none.
     case noAddress

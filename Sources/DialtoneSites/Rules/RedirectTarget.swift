@@ -88,9 +88,7 @@ package struct RedirectTarget: Equatable {
       if scalar == "?" || scalar == "#" { isInQuery = true }
       text.append(scalar == "\\" && !isInQuery ? "/" : scalar)
     }
-    let start = text.drop { $0.value <= 0x20 }
-    return Substring(
-      start.prefix(upTo: start.lastIndex { $0.value > 0x20 }.map(start.index(after:)) ?? start.startIndex))
+    return Substring(text.trimmed { $0.value <= 0x20 })
   }
 
   /// The scheme in lower case and what follows its colon; `nil` if there is none.

@@ -11,7 +11,6 @@ package struct VerdictRules {
 
   private var expectation: SiteExpectation { configuration.expectation }
 
-  /// An answer's head.
   package struct Head: Equatable, Sendable {
     package var method: SiteCheckConfiguration.Method
     package var status: Int
@@ -37,7 +36,6 @@ package struct VerdictRules {
     }
   }
 
-  /// The part of a body that has come.
   package struct Body: Equatable, Sendable {
     /// Its bytes so far.
     package var length = 0
@@ -45,7 +43,6 @@ package struct VerdictRules {
     package var hasText = false
     /// Whether no more will be read: it has ended, or the limit is reached.
     package var isComplete = false
-    /// Whether the answer has ended.
     package var hasEnded = false
   }
 
@@ -53,13 +50,11 @@ package struct VerdictRules {
     case verdict(SiteVerdict.Kind, location: String?)
     /// A request by GET has to follow.
     case askAgain
-    /// More of the body has to be read.
     case readBody
     /// The body has to be read, and cannot be; the error says why.
     case unreadableBody(SiteError)
   }
 
-  /// The method of the first request.
   var firstMethod: SiteCheckConfiguration.Method {
     configuration.method ?? (expectation.bodyText == nil ? .head : .get)
   }

@@ -35,7 +35,6 @@ final class TrustStore: Sendable {
   private let configuration: @Sendable (TrustSource) throws -> TLSConfiguration
   private let state = Lock(State())
 
-  /// - Parameter configuration: What reads a source.
   init(configuration: @escaping @Sendable (TrustSource) throws -> TLSConfiguration = { try $0.configuration() }) {
     self.configuration = configuration
   }

@@ -18,7 +18,9 @@ package struct AddressAdmission: Hashable, Sendable {
       self.length = length
     }
 
-    package func contains(_ address: IPAddress) -> Bool { address.shares(length, with: self.address) }
+    package func contains(_ address: IPAddress) -> Bool {
+      address.bits.matches(prefix: self.address.bits, length: length)
+    }
 
     /// One that is known when the program is written.
     static func known(_ text: String, _ length: Int) -> Network {
@@ -72,13 +74,6 @@ extension IPAddress {
   package var networkBytes: [UInt8] {
     let value = UInt128(bits.high) << 64 | UInt128(bits.low)
     return (0..<bits.byteCount).reversed().map { UInt8(truncatingIfNeeded: value >> UInt128(8 * $0)) }
-  }
-
-  /// Whether both addresses are of one family and their first bits are the same, as many as `length` says.
-  func shares(_ length: Int, with other: IPAddress) -> Bool {
-    guard bits.isIPv6 == other.bits.isIPv6 else { return false }
-    let difference = UInt128(bits.high ^ other.bits.high) << 64 | UInt128(bits.low ^ other.bits.low)
-    return difference >> UInt128(bits.bitWidth - length) == 0
   }
 
   /// The IPv4 addresses that an IPv6 one may stand for: in the last bits, as translators (RFC 6052, RFC 8215) and

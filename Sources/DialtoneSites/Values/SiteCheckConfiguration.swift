@@ -88,7 +88,6 @@ public struct SiteCheckConfiguration: Hashable, Sendable {
 }
 
 extension SiteCheckConfiguration {
-  /// How the path to the site is watched.
   package var path: ReachabilityConfiguration {
     var path = ReachabilityConfiguration()
     path.interface = interface

@@ -36,7 +36,6 @@ public struct SiteExpectation: Hashable, Sendable {
   /// A body that the server compresses is not read: the verdict is then `failed`, at the stage `body`.
   public static func body(containing text: String) -> SiteExpectation { SiteExpectation(.body(text)) }
 
-  /// Whether this status is one of those listed.
   package func lists(_ status: Int) -> Bool {
     if case .statuses(let statuses) = storage { statuses.contains(status) } else { false }
   }

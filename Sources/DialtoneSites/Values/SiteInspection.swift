@@ -39,13 +39,11 @@ package struct SiteInspection: Hashable, Sendable {
   package static let connectionLimit = 1 << 30
 }
 
-/// What a check with an inspection saw.
 package struct CheckDetails: Sendable {
   /// As Go and OpenSSL call it, such as "TLS 1.3"; `nil` without TLS.
   package var tlsVersion: String?
   /// The server's certificate in DER.
   package var certificate: [UInt8]?
-  /// Whether the site chose HTTP/2.
   package var isHTTP2 = false
   /// Whether the version of HTTP may be all that the site refused.
   var wantsOtherVersion = false
@@ -95,7 +93,6 @@ package struct StreamProgress: Hashable, Sendable {
   package var isUnsent = false
 }
 
-/// What a check with an inspection comes to.
 package struct CheckOutcome: Sendable {
   package let verdict: SiteVerdict
   package let details: CheckDetails

@@ -62,13 +62,7 @@ extension SiteURL {
   }
 
   private static func authority(of rest: Substring) -> Substring {
-    Substring(
-      rest.utf8.prefix { byte in
-        switch byte {
-        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\\"): false
-        default: true
-        }
-      })
+    Substring(rest.utf8.prefix { !"/?#\\".utf8.contains($0) })
   }
 
   // MARK: Refusals

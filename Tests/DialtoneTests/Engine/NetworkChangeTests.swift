@@ -7,7 +7,7 @@ import Testing
 
 /// What events add up to.
 struct NetworkChangeTests {
-  private func prefix(_ number: UInt32) -> NetworkChange.Prefix {
+  private func prefix(_ number: UInt32) -> IPPrefix {
     .init(IPAddress(ipv4: 0x0A00_0000 + number << 8).bits, length: 24)
   }
 

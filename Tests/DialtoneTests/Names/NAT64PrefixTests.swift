@@ -20,7 +20,7 @@ struct NAT64PrefixTests {
 
   private static func prefix(_ text: String, _ length: Int) -> NAT64Prefix {
     let bits = ip(text).bits
-    return NAT64Prefix(high: bits.high, low: bits.low, length: length)
+    return NAT64Prefix(bits: bits, length: length)
   }
 
   @Test(arguments: table)

@@ -94,8 +94,8 @@ struct NameLookupPoolTests {
     try await eventually("the thread is busy") { looked.count == 1 }
     let second = submit("second")
     _ = submit("third")
-    pool.cancel(second)
-    pool.cancel(second)
+    second.cancel()
+    second.cancel()
     latch.open()
     try await eventually("the rest is answered") { answers.count == 2 }
     #expect(looked.all == ["first", "third"])
@@ -124,7 +124,7 @@ struct NameLookupPoolTests {
         }, answer: { [object] _ in withExtendedLifetime(object) { _ = answers.add() } })
     }
     try await eventually("it hangs") { hasBegun.value == 1 }
-    pool.cancel(ticket)
+    ticket.cancel()
     #expect(asker == nil)
     latch.open()
     try await eventually("it comes back") { hasEnded.value == 1 }

@@ -54,7 +54,7 @@ struct PathTurnTests {
   }
 
   @Test func onlyWhatMayTouchAPathHasItAsked() {
-    let prefix = NetworkChange.Prefix(ip("192.0.2.0").bits, length: 24)
+    let prefix = IPPrefix(ip("192.0.2.0").bits, length: 24)
     let rows: [(change: NetworkChange, isTouched: Bool, ifSatisfied: Bool, otherwise: Bool)] = [
       (change { _ in }, false, false, false), (change { $0.markRoute(prefix) }, false, false, false),
       (change { $0.markRoute(prefix) }, true, true, true), (change { $0.markEverything() }, false, true, true),

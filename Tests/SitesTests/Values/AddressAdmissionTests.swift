@@ -41,7 +41,7 @@ struct AddressAdmissionTests {
     _ text: String, _ length: Int, _ other: String, _ isContained: Bool
   ) throws {
     #expect(try network(text, length).contains(address(other)) == isContained)
-    #expect(try address(other).shares(length, with: address(text)) == isContained)
+    #expect(try address(other).bits.matches(prefix: address(text).bits, length: length) == isContained)
   }
 
   /// Link-local addresses (RFC 3927, RFC 4291) and the metadata services of clouds, with what is beside each.

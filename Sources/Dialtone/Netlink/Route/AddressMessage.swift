@@ -3,7 +3,7 @@
 
 /// An address of a link (`RTM_NEWADDR`, `RTM_DELADDR`; `struct ifaddrmsg`; rtnetlink(7)).
 package struct AddressMessage: Hashable, Sendable {
-  static let headerByteCount = 8
+  package static let headerByteCount = 8
 
   /// Attributes of an address (`IFA_…`, linux/if_addr.h).
   package enum Attribute {
@@ -16,7 +16,6 @@ package struct AddressMessage: Hashable, Sendable {
   package let family: KernelAddressFamily
   package let prefixLength: UInt8
   package private(set) var flags: AddressFlags
-  package let scope: RouteScope
   package let interfaceIndex: UInt32
   /// `IFA_ADDRESS`: the peer if there is one, else the address itself.
   package private(set) var address: IPAddressBits?
@@ -26,7 +25,6 @@ package struct AddressMessage: Hashable, Sendable {
   /// message does not say.
   package private(set) var validLifetime: UInt32?
 
-  /// This machine's address.
   package var localAddress: IPAddressBits? { local ?? address }
   /// The other end of a point-to-point link.
   package var peer: IPAddressBits? { local == nil || local == address ? nil : address }
@@ -39,13 +37,11 @@ package struct AddressMessage: Hashable, Sendable {
       let family: UInt8 = bytes.integer(at: start),
       let prefixLength: UInt8 = bytes.integer(at: start + 1),
       let flags: UInt8 = bytes.integer(at: start + 2),
-      let scope: UInt8 = bytes.integer(at: start + 3),
       let index: UInt32 = bytes.integer(at: start + 4)
     else { return nil }
     self.family = KernelAddressFamily(rawValue: family)
     self.prefixLength = prefixLength
     self.flags = AddressFlags(rawValue: UInt32(flags))
-    self.scope = RouteScope(rawValue: scope)
     interfaceIndex = index
     var attributes = NetlinkAttributeCursor(range)
     while let attribute = attributes.next(in: bytes) {
@@ -77,9 +73,7 @@ package struct AddressFlags: OptionSet, Hashable, Sendable {
 
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// IPv4: not the first of its subnet.
-  static let secondary = Self(rawValue: 0x01)
-  /// IPv6: a privacy address (RFC 8981); the same bit.
+  /// IPv6: a privacy address (RFC 8981). In IPv4 the same bit says that it is not the first of its subnet.
   package static let temporary = Self(rawValue: 0x01)
   package static let noDAD = Self(rawValue: 0x02)
   package static let optimistic = Self(rawValue: 0x04)
@@ -90,7 +84,6 @@ package struct AddressFlags: OptionSet, Hashable, Sendable {
   /// Not usable until duplicate address detection has ended.
   package static let tentative = Self(rawValue: 0x40)
   package static let permanent = Self(rawValue: 0x80)
-  static let managesTemporaryAddress = Self(rawValue: 0x100)
 }
 
 /// Addresses as the attributes of rtnetlink hold them.

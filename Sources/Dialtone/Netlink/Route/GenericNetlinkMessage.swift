@@ -24,7 +24,6 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
 
   package let family: NetlinkMessageType
   package let command: UInt8
-  package let version: UInt8
   package let attributes: Range<Int>
 
   /// - Returns: `nil` if the message is a control message, or too short.
@@ -32,12 +31,10 @@ package struct GenericNetlinkMessage: Hashable, Sendable {
     // NLMSG_MIN_TYPE: the types below are control messages (linux/netlink.h).
     guard message.type.rawValue >= 16, let range = message.attributes(after: Self.headerByteCount),
       bytes.contains(message.body),
-      let command: UInt8 = bytes.integer(at: message.body.lowerBound),
-      let version: UInt8 = bytes.integer(at: message.body.lowerBound + 1)
+      let command: UInt8 = bytes.integer(at: message.body.lowerBound)
     else { return nil }
     family = message.type
     self.command = command
-    self.version = version
     attributes = range
   }
 

@@ -3,7 +3,7 @@
 
 /// A link as one message describes it (`RTM_NEWLINK`, `RTM_DELLINK`; `struct ifinfomsg`; rtnetlink(7)).
 package struct LinkMessage: Hashable, Sendable {
-  static let headerByteCount = 16
+  package static let headerByteCount = 16
   /// `RTEXT_FILTER_SKIP_STATS` (linux/rtnetlink.h): leaves out the counters, half of the message.
   static let skipStatistics: UInt32 = 1 << 3
 
@@ -37,8 +37,6 @@ package struct LinkMessage: Hashable, Sendable {
   package let deviceType: DeviceType
   package let index: UInt32
   package let flags: LinkFlags
-  /// Which flags changed with this event.
-  package let change: LinkFlags
   package private(set) var name: String?
   /// Further names by which the kernel finds the link (`altname` of ip-link(8)), in the kernel's order.
   package private(set) var alternativeNames: [String] = []
@@ -69,14 +67,12 @@ package struct LinkMessage: Hashable, Sendable {
       let family: UInt8 = bytes.integer(at: message.body.lowerBound),
       let deviceType: UInt16 = bytes.integer(at: message.body.lowerBound + 2),
       let index: UInt32 = bytes.integer(at: message.body.lowerBound + 4),
-      let flags: UInt32 = bytes.integer(at: message.body.lowerBound + 8),
-      let change: UInt32 = bytes.integer(at: message.body.lowerBound + 12)
+      let flags: UInt32 = bytes.integer(at: message.body.lowerBound + 8)
     else { return nil }
     self.family = KernelAddressFamily(rawValue: family)
     self.deviceType = DeviceType(rawValue: deviceType)
     self.index = index
     self.flags = LinkFlags(rawValue: flags)
-    self.change = LinkFlags(rawValue: change)
     var attributes = NetlinkAttributeCursor(range)
     while let attribute = attributes.next(in: bytes) {
       guard read(attribute, in: bytes) else { return nil }
@@ -149,16 +145,10 @@ package struct LinkFlags: OptionSet, Hashable, Sendable {
 
   /// Switched on by an administrator. Says nothing about a carrier.
   package static let up = Self(rawValue: 1 << 0)
-  package static let broadcast = Self(rawValue: 1 << 1)
   package static let loopback = Self(rawValue: 1 << 3)
   package static let pointToPoint = Self(rawValue: 1 << 4)
-  /// Operational state up or unknown (RFC 2863).
-  package static let running = Self(rawValue: 1 << 6)
-  static let noARP = Self(rawValue: 1 << 7)
-  package static let multicast = Self(rawValue: 1 << 12)
   /// The driver signals a carrier.
   package static let lowerUp = Self(rawValue: 1 << 16)
-  package static let dormant = Self(rawValue: 1 << 17)
 }
 
 /// What hardware a link imitates (`ifi_type`; `ARPHRD_…`, linux/if_arp.h).
@@ -191,8 +181,6 @@ package struct OperationalState: RawRepresentable, Hashable, Sendable {
   /// The driver does not say; loopback, tunnels and modems that are up stay here.
   package static let unknown = Self(rawValue: 0)
   package static let down = Self(rawValue: 2)
-  /// A link below it is down.
-  static let lowerLayerDown = Self(rawValue: 3)
   /// A test is under way, such as one of the cable. It is not for packets until that ends (operstates.rst of Linux).
   package static let testing = Self(rawValue: 4)
   /// Waits for something outside, such as authentication (IEEE 802.1X) or traffic.

@@ -4,7 +4,7 @@
 /// A neighbour on a link: an entry of the ARP or NDP table (`RTM_NEWNEIGH`, `RTM_DELNEIGH`; `struct ndmsg`;
 /// rtnetlink(7)).
 package struct NeighbourMessage: Hashable, Sendable {
-  static let headerByteCount = 12
+  package static let headerByteCount = 12
 
   /// Attributes of a neighbour (`NDA_…`, linux/neighbour.h).
   package enum Attribute {
@@ -14,8 +14,6 @@ package struct NeighbourMessage: Hashable, Sendable {
   package let family: KernelAddressFamily
   package let interfaceIndex: UInt32
   package let state: NeighbourState
-  /// `NTF_…`, linux/neighbour.h.
-  package let flags: UInt8
   /// `nil` in a bridge's forwarding table, which has no IP addresses.
   package private(set) var address: IPAddressBits?
 
@@ -26,13 +24,11 @@ package struct NeighbourMessage: Hashable, Sendable {
       let range = message.attributes(after: Self.headerByteCount),
       let family: UInt8 = bytes.integer(at: start),
       let index: UInt32 = bytes.integer(at: start + 4),
-      let state: UInt16 = bytes.integer(at: start + 8),
-      let flags: UInt8 = bytes.integer(at: start + 10)
+      let state: UInt16 = bytes.integer(at: start + 8)
     else { return nil }
     self.family = KernelAddressFamily(rawValue: family)
     interfaceIndex = index
     self.state = NeighbourState(rawValue: state)
-    self.flags = flags
     var attributes = NetlinkAttributeCursor(range)
     while let attribute = attributes.next(in: bytes) {
       guard attribute.type == Attribute.destination else { continue }

@@ -7,7 +7,7 @@
 /// Its nexthops, if it has several, are told apart from it. So decoding a route with one allocates nothing, and copying
 /// one copies bytes.
 package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
-  static let headerByteCount = 12
+  package static let headerByteCount = 12
 
   /// Attributes of a route (`RTA_…`, linux/rtnetlink.h).
   package enum Attribute {
@@ -17,7 +17,6 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
     package static let gateway: UInt16 = 5
     package static let priority: UInt16 = 6
     package static let preferredSource: UInt16 = 7
-    static let metrics: UInt16 = 8
     static let multipath: UInt16 = 9
     static let cacheInfo: UInt16 = 12
     package static let table: UInt16 = 15
@@ -33,8 +32,6 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
   package let sourceLength: UInt8
   /// `RTA_TABLE`, else the eight bits of the header.
   package private(set) var table: UInt32
-  package let `protocol`: RouteProtocol
-  package let scope: RouteScope
   package let type: RouteType
   package let flags: RouteFlags
   /// `nil` for a default route.
@@ -51,16 +48,9 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
   /// `RTM_F_FIB_MATCH`.
   package private(set) var expiry: Int32 = 0
 
-  /// Whether an address lies inside the route's destination.
   package func covers(_ address: IPAddressBits) -> Bool {
     guard let destination else { return destinationLength == 0 && address.family == family }
     return address.matches(prefix: destination, length: Int(destinationLength))
-  }
-
-  /// - Returns: `nil` if the message is of another type, or malformed.
-  package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
-    var nexthops: [RouteNexthop] = []
-    self.init(message, in: bytes, nexthops: &nexthops)
   }
 
   /// Reads a route, and puts its nexthops into `nexthops` if it has several: then `gateway` and `outputInterface` are
@@ -73,8 +63,6 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
       let destinationLength: UInt8 = bytes.integer(at: start + 1),
       let sourceLength: UInt8 = bytes.integer(at: start + 2),
       let table: UInt8 = bytes.integer(at: start + 4),
-      let origin: UInt8 = bytes.integer(at: start + 5),
-      let scope: UInt8 = bytes.integer(at: start + 6),
       let type: UInt8 = bytes.integer(at: start + 7),
       let flags: UInt32 = bytes.integer(at: start + 8)
     else { return nil }
@@ -82,8 +70,6 @@ package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
     self.destinationLength = destinationLength
     self.sourceLength = sourceLength
     self.table = UInt32(table)
-    self.protocol = RouteProtocol(rawValue: origin)
-    self.scope = RouteScope(rawValue: scope)
     self.type = RouteType(rawValue: type)
     self.flags = RouteFlags(rawValue: flags)
     if self.family == .ipv4 && destinationLength > 32 || self.family == .ipv6 && destinationLength > 128 { return nil }
@@ -131,12 +117,10 @@ extension RouteMessage {
   }
 }
 
-/// The destination of a route that was announced: all that an event's reader needs to know of it.
-package struct RoutePrefix: Hashable, Sendable, BitwiseCopyable {
-  /// All zeros for a default route.
-  package let address: IPAddressBits
-  package let length: Int
-
+extension IPPrefix {
+  /// The destination of a route that was announced: all that an event's reader needs to know of it. The address of a
+  /// default route is all zeros.
+  ///
   /// - Returns: `nil` if the message is of another type, or its destination malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let start = message.body.lowerBound
@@ -154,8 +138,7 @@ package struct RoutePrefix: Hashable, Sendable, BitwiseCopyable {
       address = found
     }
     if attributes.isMalformed { return nil }
-    self.address = address
-    self.length = Int(length)
+    self.init(address, length: Int(length))
   }
 }
 
@@ -190,28 +173,6 @@ extension RouteType: CustomStringConvertible {
   }
 }
 
-/// How far a destination is (`rtm_scope`, `ifa_scope`; `enum rt_scope_t`, linux/rtnetlink.h).
-package struct RouteScope: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
-  package let rawValue: UInt8
-
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  package static let universe = Self(rawValue: 0)
-  /// On the attached link.
-  package static let link = Self(rawValue: 253)
-  package static let host = Self(rawValue: 254)
-}
-
-/// Who made a route (`rtm_protocol`; `RTPROT_…`, linux/rtnetlink.h).
-package struct RouteProtocol: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
-  package let rawValue: UInt8
-
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  package static let unspecified = Self(rawValue: 0)
-  static let boot = Self(rawValue: 3)
-}
-
 /// Flags of a route and of its nexthops (linux/rtnetlink.h). Both words share their low bits. `RTNH_F_…` describe a
 /// nexthop; `rtm_flags` has them too if a route has just one. `RTM_F_…` describe the message.
 package struct RouteFlags: OptionSet, Hashable, Sendable, BitwiseCopyable {
@@ -224,8 +185,6 @@ package struct RouteFlags: OptionSet, Hashable, Sendable, BitwiseCopyable {
   /// The nexthop's link has no carrier.
   package static let linkDown = Self(rawValue: 1 << 4)
 
-  /// A cached clone of a route, which is what a plain query returns.
-  static let cloned = Self(rawValue: 0x200)
   /// Asks for the number of the table, which an IPv4 reply otherwise gives as that of the main table.
   package static let lookupTable = Self(rawValue: 0x1000)
   /// Asks for the route as configured instead of the one chosen.

@@ -6,16 +6,13 @@ package struct RouteNexthop: Hashable, Sendable, BitwiseCopyable {
   static let headerByteCount = 8
 
   private let flagBits: UInt8
-  /// How much of the traffic goes this way, relative to the others; 1 to 256.
-  package let weight: UInt16
   package let interfaceIndex: UInt32
   package private(set) var gateway: IPAddressBits?
 
   package var flags: RouteFlags { RouteFlags(rawValue: UInt32(flagBits)) }
 
-  package init(flags: RouteFlags, weight: UInt16, interfaceIndex: UInt32, gateway: IPAddressBits?) {
+  package init(flags: RouteFlags, interfaceIndex: UInt32, gateway: IPAddressBits?) {
     self.flagBits = UInt8(truncatingIfNeeded: flags.rawValue)
-    self.weight = weight
     self.interfaceIndex = interfaceIndex
     self.gateway = gateway
   }
@@ -41,11 +38,9 @@ package struct RouteNexthop: Hashable, Sendable, BitwiseCopyable {
 
   private init?(in bytes: RawSpan, range: Range<Int>) {
     guard let flags: UInt8 = bytes.integer(at: range.lowerBound + 2),
-      let hops: UInt8 = bytes.integer(at: range.lowerBound + 3),
       let index: UInt32 = bytes.integer(at: range.lowerBound + 4)
     else { return nil }
     flagBits = flags
-    weight = UInt16(hops) + 1
     interfaceIndex = index
     var attributes = NetlinkAttributeCursor((range.lowerBound + Self.headerByteCount)..<range.upperBound)
     while let attribute = attributes.next(in: bytes) {

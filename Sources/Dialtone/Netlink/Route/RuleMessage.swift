@@ -3,7 +3,7 @@
 
 /// A routing rule (`RTM_NEWRULE`, `RTM_DELRULE`; `struct fib_rule_hdr`, linux/fib_rules.h).
 package struct RuleMessage: Hashable, Sendable {
-  static let headerByteCount = 12
+  package static let headerByteCount = 12
 
   /// Attributes of a rule (`FRA_…`, linux/fib_rules.h).
   package enum Attribute {
@@ -163,8 +163,6 @@ package struct RuleFlags: OptionSet, Hashable, Sendable {
 
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  package static let permanent = Self(rawValue: 0x01)
   /// The rule is for packets that do not match: `ip rule add not …`.
   package static let invert = Self(rawValue: 0x02)
-  static let unresolved = Self(rawValue: 0x04)
 }

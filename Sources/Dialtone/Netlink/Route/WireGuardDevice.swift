@@ -17,20 +17,14 @@ package struct WireGuardDevice: Equatable, Sendable {
     static let allowedLength: UInt16 = 3
   }
 
-  /// One peer.
   package struct Peer: Equatable, Sendable {
     package var endpoint: IPAddressBits?
     package var port: UInt16 = 0
     /// Seconds since 1970; 0 for never.
     package var lastHandshake: Int64 = 0
-    package var allowed: [(address: IPAddressBits, length: Int)] = []
+    package var allowed: [IPPrefix] = []
 
     package init() {}
-
-    package static func == (a: Peer, b: Peer) -> Bool {
-      a.endpoint == b.endpoint && a.port == b.port && a.lastHandshake == b.lastHandshake
-        && a.allowed.elementsEqual(b.allowed) { $0.address == $1.address && $0.length == $1.length }
-    }
   }
 
   /// The firewall mark of the outer packets; 0 for none.
@@ -87,7 +81,7 @@ package struct WireGuardDevice: Equatable, Sendable {
     peer.port = UInt16(bigEndian: port)
   }
 
-  private static func network(_ range: Range<Int>, _ bytes: RawSpan) -> (address: IPAddressBits, length: Int)? {
+  private static func network(_ range: Range<Int>, _ bytes: RawSpan) -> IPPrefix? {
     var address: IPAddressBits?
     var length: UInt8?
     var attributes = NetlinkAttributeCursor(range)
@@ -99,7 +93,7 @@ package struct WireGuardDevice: Equatable, Sendable {
       }
     }
     guard let address, let length else { return nil }
-    return (address, Int(length))
+    return IPPrefix(address, length: Int(length))
   }
 
   /// The peer that packets to an address go to: the one whose allowed prefix is the longest.

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-/// One step of a dump.
 package enum NetlinkDumpStep: Hashable, Sendable {
   /// A new attempt: what the attempt before handed over is void.
   case began
   case message(NetlinkMessage)
 }
 
-/// How a dump went.
 package struct NetlinkDumpOutcome: Hashable, Sendable {
   package let attempts: Int
   /// Whether changes overtook the last attempt, too. Entries may be missing or double.
@@ -22,7 +20,6 @@ extension NetlinkClient {
   /// How many datagrams of one attempt may bring nothing of the dump.
   private static var futileLimit: Int { 1024 }
 
-  /// How one attempt ended.
   private enum Attempt {
     case complete
     case interrupted
@@ -69,23 +66,10 @@ extension NetlinkClient {
     }.wasInterrupted
   }
 
-  /// Reads everything that a request of generic netlink lists. It goes like a dump of rtnetlink.
-  ///
-  /// - Parameters:
-  ///   - operation: what is done, for errors: "list peers".
-  ///   - request: appends the request with a sequence number.
-  ///   - body: as for the other dumps.
-  /// - Returns: how it went.
-  /// - Throws: as for the other dumps.
-  package mutating func dumpGeneric(
-    _ operation: String, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
-    _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
-  ) throws(NetlinkError) -> NetlinkDumpOutcome {
-    try dump(operation, attempts: 8, request: request, body)
-  }
-
-  private mutating func dump(
-    _ operation: String, attempts: Int, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
+  /// Reads everything that a request lists, as for a dump of one type. `operation` is what is done, for errors: "list
+  /// peers".
+  package mutating func dump(
+    _ operation: String, attempts: Int = 8, request: (inout NetlinkRequestBuilder, _ sequence: UInt32) -> Void,
     _ body: (_ step: NetlinkDumpStep, _ bytes: RawSpan) -> Void
   ) throws(NetlinkError) -> NetlinkDumpOutcome {
     var attempt = 0

@@ -31,10 +31,6 @@ package struct NetlinkClient: ~Copyable, Sendable {
   package var descriptor: CInt { socket.descriptor }
   /// Whether the descriptor is still the socket.
   package var isOpen: Bool { socket.isOpen }
-  /// How many datagrams of other processes were dropped.
-  package var foreignCount: UInt64 { socket.foreignCount }
-  /// Whether the kernel honours the filters in requests.
-  var checksStrictly: Bool { socket.checksStrictly }
 
   /// Sends requests and hands over one answer for each, in the order in which the kernel gives them.
   ///

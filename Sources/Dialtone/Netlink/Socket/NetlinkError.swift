@@ -4,7 +4,6 @@
 import CDialtoneSystem
 
 #if os(Linux)
-/// Why a netlink operation failed.
 package struct NetlinkError: Error, Hashable, Sendable {
   package enum Code: String, Sendable {
     /// `socket()` failed: no netlink here (seccomp, gVisor), or no descriptor left.

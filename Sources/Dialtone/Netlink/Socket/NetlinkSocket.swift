@@ -86,7 +86,6 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     }
   }
 
-  /// Ends a subscription.
   package func leave(_ group: NetlinkGroup) {
     // Fails only if there is no subscription, which is what is wanted.
     _ = Self.set(descriptor, SOL_NETLINK, NETLINK_DROP_MEMBERSHIP, Int32(bitPattern: group.rawValue))

@@ -75,6 +75,17 @@ extension IPAddressBits: Comparable {
   }
 }
 
+/// Addresses that begin with the same bits.
+package struct IPPrefix: Hashable, Sendable, BitwiseCopyable {
+  package var address: IPAddressBits
+  package var length: Int
+
+  package init(_ address: IPAddressBits, length: Int) {
+    self.address = address
+    self.length = length
+  }
+}
+
 /// An address family as the Linux kernel numbers it (`AF_…`, bits/socket.h). Other systems number IPv6 differently, so
 /// the parser, which builds on every platform, has its own.
 package struct KernelAddressFamily: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
@@ -84,6 +95,5 @@ package struct KernelAddressFamily: RawRepresentable, Hashable, Sendable, Bitwis
 
   package static let unspecified = Self(rawValue: 0)
   package static let ipv4 = Self(rawValue: 2)
-  package static let bridge = Self(rawValue: 7)
   package static let ipv6 = Self(rawValue: 10)
 }

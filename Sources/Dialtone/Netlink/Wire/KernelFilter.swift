@@ -24,12 +24,6 @@ package struct KernelFilter: Hashable, Sendable {
     package let interface: UInt32
     /// Whether it is known not to answer (`NUD_FAILED`).
     package var isFailed: Bool
-
-    package init(_ address: IPAddressBits, interface: UInt32, isFailed: Bool) {
-      self.address = address
-      self.interface = interface
-      self.isFailed = isFailed
-    }
   }
 
   let instructions: [BPFInstruction]

@@ -7,18 +7,13 @@
 /// Decoding makes no string, because a route query that fails is ordinary, and its text is rarely wanted. ``text(in:)``
 /// makes it.
 package struct NetlinkAcknowledgement: Hashable, Sendable {
-  /// Attributes of an extended acknowledgement, `enum nlmsgerr_attrs` (linux/netlink.h).
-  package enum Attribute {
-    package static let message: UInt16 = 1
-    package static let offset: UInt16 = 2
-  }
+  /// The kernel's explanation in an extended acknowledgement, `NLMSGERR_ATTR_MSG` (linux/netlink.h).
+  package static let messageAttribute: UInt16 = 1
 
   /// 0 for success, else a positive errno.
   package let errno: Int32
   /// Where in the datagram the kernel's explanation is.
   let textRange: Range<Int>?
-  /// The offset, in the request, of the attribute that the kernel complains about.
-  let requestOffset: UInt32?
 
   package var isSuccess: Bool { errno == 0 }
 
@@ -34,7 +29,6 @@ package struct NetlinkAcknowledgement: Hashable, Sendable {
     errno = code == .min ? .max : max(0, -code)
 
     var text: Range<Int>?
-    var offset: UInt32?
     if message.flags.contains(.acknowledgementTLVs) {
       var start = message.body.lowerBound + 4
       if isError {
@@ -49,15 +43,10 @@ package struct NetlinkAcknowledgement: Hashable, Sendable {
       }
       var attributes = NetlinkAttributeCursor(start..<message.body.upperBound)
       while let attribute = attributes.next(in: bytes) {
-        switch attribute.type {
-        case Attribute.message: text = attribute.payload
-        case Attribute.offset: offset = bytes.integer(in: attribute.payload)
-        default: break
-        }
+        if attribute.type == Self.messageAttribute { text = attribute.payload }
       }
     }
     textRange = text
-    requestOffset = offset
   }
 
   /// The kernel's explanation, as text for a person.

@@ -58,23 +58,20 @@ package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
   package static let byteCount = 16
 
   /// Header and body, without the padding to the next message.
-  package var length: UInt32
-  var typeValue: UInt16
-  var flagBits: UInt16
+  package let length: UInt32
+  private let typeValue: UInt16
+  private let flagBits: UInt16
   /// In an answer, the request's number.
-  package var sequence: UInt32
-  /// The port for which the message is meant. Any sender can write it: judge a datagram by its sender's address.
-  var portID: UInt32
+  package let sequence: UInt32
 
   package var type: NetlinkMessageType { NetlinkMessageType(rawValue: typeValue) }
   package var flags: NetlinkFlags { NetlinkFlags(rawValue: flagBits) }
 
-  package init(length: UInt32, type: NetlinkMessageType, flags: NetlinkFlags, sequence: UInt32, portID: UInt32 = 0) {
+  package init(length: UInt32, type: NetlinkMessageType, flags: NetlinkFlags, sequence: UInt32) {
     self.length = length
     self.typeValue = type.rawValue
     self.flagBits = flags.rawValue
     self.sequence = sequence
-    self.portID = portID
   }
 
   /// Reads a header at an offset; `nil` if it does not fit.
@@ -83,14 +80,12 @@ package struct NetlinkHeader: Hashable, Sendable, BitwiseCopyable {
       let length: UInt32 = bytes.integer(at: offset),
       let type: UInt16 = bytes.integer(at: offset + 4),
       let flags: UInt16 = bytes.integer(at: offset + 6),
-      let sequence: UInt32 = bytes.integer(at: offset + 8),
-      let portID: UInt32 = bytes.integer(at: offset + 12)
+      let sequence: UInt32 = bytes.integer(at: offset + 8)
     else { return nil }
     self.length = length
     self.typeValue = type
     self.flagBits = flags
     self.sequence = sequence
-    self.portID = portID
   }
 }
 
@@ -105,7 +100,6 @@ package struct NetlinkMessageType: RawRepresentable, Hashable, Sendable {
   package static let error = Self(rawValue: 2)
   /// The end of a dump.
   package static let done = Self(rawValue: 3)
-  package static let overrun = Self(rawValue: 4)
 
   package static let newLink = Self(rawValue: 16)
   package static let deleteLink = Self(rawValue: 17)
@@ -149,10 +143,6 @@ package struct NetlinkFlags: OptionSet, Hashable, Sendable {
   package init(rawValue: UInt16) { self.rawValue = rawValue }
 
   package static let request = Self(rawValue: 0x01)
-  /// One message of several; the last is of type `done`.
-  static let multi = Self(rawValue: 0x02)
-  /// Asks for an acknowledgement of success, too.
-  static let acknowledge = Self(rawValue: 0x04)
   /// The data changed while it was dumped: the answer may miss or repeat entries.
   static let dumpInterrupted = Self(rawValue: 0x10)
   /// The kernel honoured the filter in a dump request.

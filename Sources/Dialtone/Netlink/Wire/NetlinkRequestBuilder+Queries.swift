@@ -27,9 +27,11 @@ extension NetlinkRequestBuilder {
     begin(.getRoute, .request, sequence: sequence)
     var flags: RouteFlags = fibMatch ? .fibMatch : []
     if namesTable { flags.insert(.lookupTable) }
-    appendRouteHeader(
-      family: destination.family, destinationLength: UInt8(destination.bitWidth),
-      sourceLength: source.map { UInt8($0.bitWidth) } ?? 0, flags: flags)
+    // struct rtmsg: the lengths of destination and source follow the family, and the flags stand at the end.
+    let header = appendHeader(byteCount: RouteMessage.headerByteCount, family: destination.family)
+    store(UInt8(destination.bitWidth), at: header + 1)
+    store(source.map { UInt8($0.bitWidth) } ?? 0, at: header + 2)
+    store(flags.rawValue, at: header + 8)
     append(RouteMessage.Attribute.destination, address: destination)
     if let source { append(RouteMessage.Attribute.source, address: source) }
     if let outputInterface { append(RouteMessage.Attribute.outputInterface, outputInterface) }
@@ -51,7 +53,8 @@ extension NetlinkRequestBuilder {
   /// Asks for one link; the answer is one message of type `newLink`, or `ENODEV`.
   package mutating func appendGetLink(index: UInt32, sequence: UInt32 = 0) {
     begin(.getLink, .request, sequence: sequence)
-    appendLinkHeader(index: index)
+    // struct ifinfomsg.
+    store(index, at: appendHeader(byteCount: LinkMessage.headerByteCount) + 4)
     append(LinkMessage.Attribute.extendedMask, LinkMessage.skipStatistics)
     end()
   }
@@ -59,7 +62,7 @@ extension NetlinkRequestBuilder {
   /// Asks for one nexthop object; the answer is one message of type `newNexthop`, or `ENOENT`.
   package mutating func appendGetNexthop(id: UInt32, sequence: UInt32 = 0) {
     begin(.getNexthop, .request, sequence: sequence)
-    appendNexthopHeader()
+    appendHeader(byteCount: NexthopMessage.headerByteCount)
     append(NexthopMessage.Attribute.id, id)
     end()
   }
@@ -67,7 +70,8 @@ extension NetlinkRequestBuilder {
   /// Asks for one neighbour; the answer is one message of type `newNeighbour`, or `ENOENT` (since Linux 5.0).
   package mutating func appendGetNeighbour(_ address: IPAddressBits, interface: UInt32, sequence: UInt32 = 0) {
     begin(.getNeighbour, .request, sequence: sequence)
-    appendNeighbourHeader(family: address.family, index: interface)
+    // struct ndmsg.
+    store(interface, at: appendHeader(byteCount: NeighbourMessage.headerByteCount, family: address.family) + 4)
     append(NeighbourMessage.Attribute.destination, address: address)
     end()
   }
@@ -83,26 +87,28 @@ extension NetlinkRequestBuilder {
     _ type: NetlinkMessageType, family: KernelAddressFamily = .unspecified, table: UInt32? = nil, sequence: UInt32 = 0
   ) {
     begin(type, [.request, .dump], sequence: sequence)
-    switch type {
-    case .getLink:
-      appendLinkHeader(family: family)
-      append(LinkMessage.Attribute.extendedMask, LinkMessage.skipStatistics)
-    case .getAddress:
-      appendAddressHeader(family: family)
-    case .getRoute:
-      appendRouteHeader(family: family)
-      if let table { append(RouteMessage.Attribute.table, table) }
-    case .getRule:
-      appendRuleHeader(family: family)
-    case .getNexthop:
-      appendNexthopHeader(family: family)
-    case .getNeighbour:
-      appendNeighbourHeader(family: family)
-    default:
+    let byteCount =
+      switch type {
+      case .getLink: LinkMessage.headerByteCount
+      case .getAddress: AddressMessage.headerByteCount
+      case .getRoute: RouteMessage.headerByteCount
+      case .getRule: RuleMessage.headerByteCount
+      case .getNexthop: NexthopMessage.headerByteCount
+      case .getNeighbour: NeighbourMessage.headerByteCount
       // struct rtgenmsg: every rtnetlink family understands a dump request that has only the family.
-      store(family.rawValue, at: appendHeader(byteCount: 1))
-    }
+      default: 1
+      }
+    appendHeader(byteCount: byteCount, family: family)
+    if type == .getLink { append(LinkMessage.Attribute.extendedMask, LinkMessage.skipStatistics) }
+    if let table { append(RouteMessage.Attribute.table, table) }
     end()
+  }
+
+  /// `struct genlmsghdr`, linux/genetlink.h.
+  package mutating func appendGenericHeader(command: UInt8, version: UInt8) {
+    let start = appendHeader(byteCount: GenericNetlinkMessage.headerByteCount)
+    store(command, at: start)
+    store(version, at: start + 1)
   }
 
   /// Asks generic netlink for the number of a family, such as `nl80211`.
@@ -113,12 +119,8 @@ extension NetlinkRequestBuilder {
     end()
   }
 
-  /// Asks nl80211 for an interface: an answer means that it is Wi-Fi, `ENODEV` that it is not.
-  ///
-  /// - Parameters:
-  ///   - index: the interface.
-  ///   - family: what ``GenericNetlinkMessage/familyID(in:)`` returned for `nl80211`.
-  ///   - sequence: the request's number.
+  /// Asks nl80211, whose number is `family`, for an interface: an answer means that it is Wi-Fi, `ENODEV` that it is
+  /// not.
   package mutating func appendGetWirelessInterface(index: UInt32, family: NetlinkMessageType, sequence: UInt32 = 0) {
     begin(family, .request, sequence: sequence)
     appendGenericHeader(command: GenericNetlinkMessage.Wireless.getInterface, version: 0)
@@ -127,12 +129,7 @@ extension NetlinkRequestBuilder {
   }
 
   /// Asks WireGuard for an interface and all its peers: a dump (`WG_CMD_GET_DEVICE`, linux/wireguard.h). The kernel
-  /// tells only a process with CAP_NET_ADMIN.
-  ///
-  /// - Parameters:
-  ///   - name: the interface.
-  ///   - family: what ``GenericNetlinkMessage/familyID(in:)`` returned for `wireguard`.
-  ///   - sequence: the request's number.
+  /// tells only a process with CAP_NET_ADMIN. `family` is the number of that family.
   package mutating func appendGetWireGuard(_ name: String, family: NetlinkMessageType, sequence: UInt32 = 0) {
     begin(family, [.request, .dump], sequence: sequence)
     appendGenericHeader(command: WireGuardDevice.getDevice, version: 1)

@@ -14,8 +14,6 @@ package struct NetlinkRequestBuilder: Sendable {
 
   package init() {}
 
-  package var isEmpty: Bool { starts.isEmpty }
-  /// The number of requests.
   package var count: Int { starts.count }
 
   /// Where in `bytes` a request is, header and padding included.
@@ -52,11 +50,15 @@ package struct NetlinkRequestBuilder: Sendable {
     }
   }
 
-  /// Appends a fixed header of zeros.
+  /// Appends the fixed header that follows the message header. In rtnetlink it begins with the family. All else in it
+  /// is zero.
   ///
   /// - Returns: its offset, for ``store(_:at:)``.
-  mutating func appendHeader(byteCount: Int) -> Int {
-    grow(by: (byteCount + 3) & ~3)
+  @discardableResult
+  package mutating func appendHeader(byteCount: Int, family: KernelAddressFamily = .unspecified) -> Int {
+    let start = grow(by: (byteCount + 3) & ~3)
+    store(family.rawValue, at: start)
+    return start
   }
 
   /// Overwrites an integer in host byte order inside what was already appended.
