@@ -40,15 +40,13 @@ package enum JournaldMessage {
     case .start(let recorder):
       ("ebc35c58665e4d0ca1da51c4e07f5148", 6, "recording \(recorder.targets.joined(separator: ", "))")
     case .stop(let reason): ("f0cd9a8b2fd74fb6a3a533efb36da56f", 6, "recording ends: \(reason)")
-    case .begin(let outage, false):
-      ("ca31b34dff10415da16305a90447b24a", 4, "\(outage.target): outage begins: \(outage.words)")
-    case .begin(let outage, true):
-      ("ca31b34dff10415da16305a90447b24a", 4, "\(outage.target): outage goes on: \(outage.words)")
-    case .cause(let outage):
+    case .begin(let outage, let isContinued):
       (
-        "a0b9b0bee82941a582331168e2e1bbf7", 5,
-        "\(outage.target): \(outage.explanation?.summary ?? outage.words)"
+        "ca31b34dff10415da16305a90447b24a", 4,
+        "\(outage.target): outage \(isContinued ? "goes on" : "begins"): \(outage.words)"
       )
+    case .cause(let outage):
+      ("a0b9b0bee82941a582331168e2e1bbf7", 5, "\(outage.target): \(outage.explanation?.summary ?? outage.words)")
     case .end(let outage, let how, _):
       ("ecfdc0a2cd674e5b9c1493a1088352fa", 5, "\(outage.target): outage is over: \(how)")
     case .path(let path):
