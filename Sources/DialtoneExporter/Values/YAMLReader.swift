@@ -141,21 +141,16 @@ struct YAMLReader {
 
   private mutating func items() throws(ConfigurationError) -> [YAMLValue] {
     let opening = cursor
-    cursor.advance()
     var items: [YAMLValue] = []
-    while try !closes("]", opening) {
-      items.append(try flow(in: nil))
-      try separate("]", opening)
-    }
+    while try hasMore(before: "]", opening) { items.append(try flow(in: nil)) }
     return items
   }
 
   private mutating func entries() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLValue)] {
     let opening = cursor
-    cursor.advance()
     var entries: [(key: YAMLKey, value: YAMLValue)] = []
     var lines: [String: Int] = [:]
-    while try !closes("}", opening) {
+    while try hasMore(before: "}", opening) {
       let line = cursor.line
       guard cursor.next != "[", cursor.next != "{", let text = try cursor.takeKey(in: nil) else {
         throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
@@ -164,7 +159,6 @@ struct YAMLReader {
       try skip(in: opening)
       let isEmpty = cursor.next == "," || cursor.next == "}"
       entries.append((key, isEmpty ? YAMLValue(line: line, content: .text("", isPlain: true)) : try flow(in: nil)))
-      try separate("}", opening)
     }
     return entries
   }
@@ -174,17 +168,21 @@ struct YAMLReader {
     if cursor.isDocumentOver { throw cursor.unclosed(opening) }
   }
 
-  private mutating func closes(_ bracket: Unicode.Scalar, _ opening: YAMLCursor) throws(ConfigurationError) -> Bool {
+  /// Goes over the opening bracket, or the comma behind a part. Returns whether another part follows, or else goes over
+  /// the closing bracket.
+  private mutating func hasMore(
+    before bracket: Unicode.Scalar, _ opening: YAMLCursor
+  ) throws(ConfigurationError) -> Bool {
     try skip(in: opening)
-    return cursor.take(bracket)
-  }
-
-  private mutating func separate(_ bracket: Unicode.Scalar, _ opening: YAMLCursor) throws(ConfigurationError) {
-    try skip(in: opening)
-    if cursor.take(",") || cursor.next == bracket { return }
-    throw cursor.refusal(
-      cursor.next == ":"
-        ? "a colon stands where none can; put braces around a pair, {key: value}, or quotes around a text"
-        : "this is no YAML: a comma or \(bracket) is missing")
+    if cursor.index == opening.index || cursor.next == "," {
+      cursor.advance()
+      try skip(in: opening)
+    } else if cursor.next != bracket {
+      throw cursor.refusal(
+        cursor.next == ":"
+          ? "a colon stands where none can; put braces around a pair, {key: value}, or quotes around a text"
+          : "this is no YAML: a comma or \(bracket) is missing")
+    }
+    return !cursor.take(bracket)
   }
 }

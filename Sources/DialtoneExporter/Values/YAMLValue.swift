@@ -3,7 +3,6 @@
 
 internal import Dialtone
 
-/// A key, with its line.
 struct YAMLKey {
   let text: String
   let line: Int?
