@@ -11,7 +11,6 @@ package import DialtoneSites
 /// Once an outage begins, a diagnosis looks for its cause, at most once a minute for each target. It asks nobody beyond
 /// the router but the target.
 package final class WatchedTargets: Sendable {
-  /// What is watched.
   package enum Target: Sendable {
     case network(ReachabilityTarget)
     case site(SiteURL)
@@ -127,7 +126,6 @@ package final class WatchedTargets: Sendable {
     return state.isDetermined ? state.isReachable : nil
   }
 
-  /// What is known now.
   package var families: [MetricFamily] {
     var families = TargetFamilies()
     var path = MetricFamily("dialtone_path_up", "Whether packets for the Internet can leave over the interface")
