@@ -6,7 +6,6 @@ internal import Dialtone
 
 /// Has the kernel ask for the neighbours that get the packets first, and looks what it learns. Belongs to one thread.
 struct NeighbourProbe {
-  /// One family's neighbour.
   private struct Way {
     var kernel: KernelEvidence
     var hasAnswered = false

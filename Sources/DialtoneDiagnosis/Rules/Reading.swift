@@ -34,7 +34,6 @@ struct Reading: Hashable, Sendable {
     self.charge = outcome == .fault || outcome == .doubtful ? charge : nil
   }
 
-  /// The family that it is about; `nil` if it is about both, or about none.
   var family: IPAddress.Family? { finding.family }
   var isFault: Bool { outcome == .fault }
   /// Whether packets come from an address of another interface or network, and nobody beyond the router answers them.
