@@ -80,21 +80,23 @@ struct YAMLReader {
     var entries: [(key: YAMLKey, value: YAMLValue)] = []
     var lines: [String: Int] = [:]
     repeat {
-      let line = cursor.line
       if cursor.isSign("-") { throw misaligned }
-      guard let text = try cursor.takeKey(in: column) else {
-        throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
-      }
-      let key = try unique(text, line, in: &lines)
-      entries.append((key, try value(in: column, line: line, isOfKey: true)))
+      let key = try key(in: column, &lines)
+      entries.append((key, try value(in: column, line: key.line, isOfKey: true)))
     } while cursor.column == column
     if cursor.column > column { throw misaligned }
     return entries
   }
 
-  private func unique(
-    _ text: String, _ line: Int, in lines: inout [String: Int]
+  /// `lines` has those of the keys before it.
+  private mutating func key(
+    in parent: Int?, _ lines: inout [String: Int]
   ) throws(ConfigurationError) -> YAMLKey {
+    let line = cursor.line
+    let isBracket = cursor.next == "[" || cursor.next == "{"
+    guard !(isBracket && parent == nil), let text = try cursor.takeKey(in: parent) else {
+      throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
+    }
     if let first = lines.updateValue(line, forKey: text) {
       throw YAMLKey(text: text, line: first).refusal("it is there twice, again in line \(line); remove one of them")
     }
@@ -151,14 +153,10 @@ struct YAMLReader {
     var entries: [(key: YAMLKey, value: YAMLValue)] = []
     var lines: [String: Int] = [:]
     while try hasMore(before: "}", opening) {
-      let line = cursor.line
-      guard cursor.next != "[", cursor.next != "{", let text = try cursor.takeKey(in: nil) else {
-        throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
-      }
-      let key = try unique(text, line, in: &lines)
+      let key = try key(in: nil, &lines)
       try skip(in: opening)
       let isEmpty = cursor.next == "," || cursor.next == "}"
-      entries.append((key, isEmpty ? YAMLValue(line: line, content: .text("", isPlain: true)) : try flow(in: nil)))
+      entries.append((key, isEmpty ? YAMLValue(line: key.line, content: .text("", isPlain: true)) : try flow(in: nil)))
     }
     return entries
   }

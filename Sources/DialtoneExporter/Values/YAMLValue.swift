@@ -5,7 +5,7 @@ internal import Dialtone
 
 struct YAMLKey {
   let text: String
-  let line: Int?
+  let line: Int
 
   func refusal(_ message: String) -> ConfigurationError {
     ConfigurationError(line: line, message: "\(HostText.shown(text[...])): \(message)")
