@@ -117,10 +117,10 @@ private struct JSONReader {
   private mutating func number() -> JSONValue? {
     let start = position
     while let byte = next, ASCII.isDigit(byte) || "+-.Ee".utf8.contains(byte) { position += 1 }
-    let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    let whole = text.prefix { !".Ee".contains($0) }
-    guard !whole.hasPrefix("+"), let number = Int64(whole) else { return nil }
-    return whole.endIndex == text.endIndex ? .number(number) : .null
+    let text = bytes[start..<position]
+    let whole = text.prefix { $0 != 0x2E && $0 | 0x20 != 0x65 }
+    guard whole.first != 0x2B, let number = Int64(String(decoding: whole, as: UTF8.self)) else { return nil }
+    return whole.count == text.count ? .number(number) : .null
   }
 
   private mutating func string() -> String? {
