@@ -129,7 +129,6 @@ struct NeighbourProbe {
 }
 
 extension KernelEvidence {
-  /// How many hops of a route are asked for.
   private static let hopLimit = 4
 
   /// The way by each hop that gets a share of the packets. IPv6 gives none to a hop that does not answer
