@@ -147,21 +147,15 @@ package struct ReportPage {
           if let look = looks[start]?.key, isDown == (look == "none" || OutageLayer(rawValue: look) != nil) {
             let lasted = looks[start..<end].reduce(0) { $0 + ($1?.value ?? 0) }
             let title = "\(words(look)), \(when(start..<end, lasted))"
-            writeCells(start..<end, look, isDown ? "down" : nil, title, &html)
+            let attributes: [(name: StaticString, value: String)] = [
+              ("x", "\(start)"), ("width", "\(end - start)"), ("height", "10"), ("style", "--look:var(--\(look))"),
+            ]
+            html.element("rect", class: isDown ? "down" : nil, attributes) { $0.element("title", title) }
           }
           start = end
         }
       }
     }
-  }
-
-  private func writeCells(
-    _ cells: Range<Int>, _ look: String, _ style: String?, _ title: String, _ html: inout HTML
-  ) {
-    let attributes: [(name: StaticString, value: String)] = [
-      ("x", "\(cells.lowerBound)"), ("width", "\(cells.count)"), ("height", "10"), ("style", "--look:var(--\(look))"),
-    ]
-    html.element("rect", class: style, attributes) { $0.element("title", title) }
   }
 
   private static let pathWords: [(key: String, words: String)] = [
