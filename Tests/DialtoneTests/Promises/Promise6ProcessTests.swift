@@ -72,7 +72,8 @@ struct Promise6ProcessTests {
       let network = scriptedNetwork()
       network.set(.wifi)
       // A leak of 100 bytes per start would show. Each thread of libdispatch keeps up to 1,024 of what it has freed
-      // (DISPATCH_CONTINUATION_CACHE_LIMIT), and frees what Dialtone's threads, which end, have made: that takes rounds.
+      // (DISPATCH_CONTINUATION_CACHE_LIMIT), and frees what Dialtone's threads, which end, have made: that takes
+      // rounds.
       let limits = Leftovers.Limits(heap: 20_000, residentMemory: 1 << 20)
       let left = try await Leftovers(within: limits, upTo: 60) {
         for _ in 0..<(isSanitized ? 20 : 200) {
