@@ -46,8 +46,7 @@ package struct ReportPage {
     }
     if !data.sums.targets.isEmpty {
       writeBands(&html)
-      ReportCalendar(days: data.days, lost: data.lostByDay, since: data.since, until: data.until, words: words)
-        .write(&html)
+      writeDays(&html)
       writeLayers(&html)
       writeWorst(&html)
     }

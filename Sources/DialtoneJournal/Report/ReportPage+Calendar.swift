@@ -2,19 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The days of a report, a week a row from Monday on.
-struct ReportCalendar {
-  let days: [String: ReportData.Day]
-  let lost: [String: Int64]
-  let since: Int64
-  let until: Int64
-  let words: (Int64) -> String
-
+extension ReportPage {
   /// More days than that show no more.
   private static let limit: Int64 = 400
 
-  func write(_ html: inout HTML) {
+  func writeDays(_ html: inout HTML) {
+    let lost = data.lostByDay
     // Days since 1970, by the clock here.
-    let days = [since, until - 1].map { WallTime.local($0).floorDivided(by: WallTime.day) }
+    let days = [data.since, data.until - 1].map { WallTime.local($0).floorDivided(by: WallTime.day) }
     let (start, last) = (max(days[0], days[1] - Self.limit), days[1])
     html.element("section") { html in
       html.element("h2", "Days")
@@ -22,17 +17,17 @@ struct ReportCalendar {
         for name in ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] { html.element("span", class: "head", name) }
         // 1970-01-01 was a Thursday.
         for _ in 0..<(start + 3) % 7 { html.element("span", class: "day blank", "") }
-        for day in start...last { write(day, isFirst: day == start, &html) }
+        for day in start...last { write(day, isFirst: day == start, lost, &html) }
       }
     }
     html.markup("\n")
   }
 
-  private func write(_ number: Int64, isFirst: Bool, _ html: inout HTML) {
+  private func write(_ number: Int64, isFirst: Bool, _ lost: [String: Int64], _ html: inout HTML) {
     let key = WallTime.dayText(number * WallTime.day)
-    let label = ReportPage.label(ofDay: key)
+    let label = Self.label(ofDay: key)
     let name = isFirst || key.hasSuffix("-01") ? label : String(label.prefix { $0 != " " })
-    guard let day = days[key], day.up + day.down > 0 else {
+    guard let day = data.days[key], day.up + day.down > 0 else {
       return html.element("div", class: "day", [("title", "\(key): not watched")]) { $0.element("b", name) }
     }
     if day.outages == 0, day.down == 0 {
