@@ -21,19 +21,23 @@ struct ExplainTextTests {
   }
 
   private static func verdict(
-    _ charge: Charge?, _ words: VerdictWords, isFine: Bool = false
+    _ charge: Charge?, _ words: DiagnosisVerdict, isFine: Bool = false
   ) throws -> DiagnosisVerdict {
     let router = try #require(IPAddress("192.0.2.1"))
     let answer = Finding.beyond(BeyondFinding([BeyondFinding.Question(router, .answer)]))
     let success = isFine ? Success(of: .internet, in: [answer]) : nil
     return DiagnosisVerdict(
-      target: "internet", charge: charge, success: success, words: words, findings: [], elapsed: .microseconds(12_340))
+      target: "internet", charge: charge, success: success, findings: [], elapsed: .microseconds(12_340),
+      summary: words.summary, details: words.details, advice: words.advice, works: words.works, others: words.others,
+      steps: words.steps)
   }
 
   private static func words(
     _ summary: String, details: [String] = [], advice: String? = nil, works: [String] = [], others: [String] = []
-  ) -> VerdictWords {
-    VerdictWords(summary: summary, details: details, advice: advice, works: works, others: others)
+  ) -> DiagnosisVerdict {
+    DiagnosisVerdict(
+      target: "", charge: nil, success: nil, findings: [], elapsed: .zero, summary: summary, details: details,
+      advice: advice, works: works, others: others)
   }
 
   // MARK: The verdict

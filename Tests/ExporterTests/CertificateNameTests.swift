@@ -34,8 +34,8 @@ struct CertificateNameTests {
   ) -> CertificateSummary {
     let body = sequence(
       version, [2, 1, 7], sequence([6, 1, 0x2A]), element(0x30, issuer), sequence([0x17, 0], [0x17, 0]),
-      element(0x30, subject), sequence(sequence(), [3, 1, 0]), rest)
-    return CertificateSummary(sequence(body, sequence(), [3, 1, 0]))
+      element(0x30, subject), sequence(sequence([6, 1, 0x2A]), [3, 1, 0]), rest)
+    return CertificateSummary(sequence(body, sequence([6, 1, 0x2A]), [3, 1, 0]))
   }
 
   @Test func namesTheIssuerAndTheSubject() {

@@ -159,7 +159,7 @@ struct ExporterServerTests {
           _ = sent.wait(timeout: .now() + 60)
         }
       }
-      return [MetricFamily("test_place", "How many were answered", .gauge, Double(count.value))]
+      return [.gauge("test_place", "How many were answered", Double(count.value))]
     }
     // One on each loop of the server, so one on that of the first client.
     let received = (0..<SiteResources.loopCount).map { _ in Box("") }

@@ -30,7 +30,7 @@ struct ExporterTextTests {
     ("q \" q", "q \" q", #"q \" q"#), ("n\nn", #"n\nn"#, #"n\nn"#), (#"b\b"#, #"b\\b"#, #"b\\b"#), ("p", "p", "p"),
   ])
   func escapesAHelp(_ help: String, _ text: String, _ openMetrics: String) {
-    let family = MetricFamily("a", help, .gauge, 1)
+    let family = MetricFamily.gauge("a", help, 1)
     #expect(Exposition.text.text(of: [family]).hasPrefix("# HELP a \(text)\n"))
     #expect(Exposition.openMetrics.text(of: [family]).hasPrefix("# HELP a \(openMetrics)\n"))
   }
@@ -40,7 +40,7 @@ struct ExporterTextTests {
     (.infinity, "+Inf"), (-.infinity, "-Inf"), (-62_135_596_800, "-62135596800"),
   ])
   func writesANumber(_ value: Double, _ text: String) {
-    #expect(Exposition.text.text(of: [MetricFamily("a", "A.", .gauge, value)]).hasSuffix("\na \(text)\n"))
+    #expect(Exposition.text.text(of: [.gauge("a", "A.", value)]).hasSuffix("\na \(text)\n"))
   }
 
   @Test func writesFamiliesByTheirNames() {
@@ -48,7 +48,7 @@ struct ExporterTextTests {
     several.add(1, ["x": "1", "y": "2", "z": "3"])
     several.add(2)
     let families = [
-      MetricFamily("c", "C.", .gauge, 3), several, MetricFamily("a", "A."), MetricFamily("d", "D.", .info),
+      .gauge("c", "C.", 3), several, MetricFamily("a", "A."), MetricFamily("d", "D.", .info),
     ]
     let text = "# HELP b B.\n# TYPE b gauge\nb{x=\"1\",y=\"2\",z=\"3\"} 1\nb 2\n# HELP c C.\n# TYPE c gauge\nc 3\n"
     #expect(Exposition.text.text(of: families) == text && Exposition.openMetrics.text(of: families) == text + "# EOF\n")

@@ -90,7 +90,7 @@ struct ExpositionTests {
     info.add(1, ["x": "a\"b\\c\nd"])
     var counter = MetricFamily("a_total", "A counter.", .counter)
     counter.add(2.5)
-    return [info, counter, MetricFamily("empty", "None."), MetricFamily("c", "C.", .gauge, .nan)]
+    return [info, counter, MetricFamily("empty", "None."), .gauge("c", "C.", .nan)]
   }
 
   /// Prometheus: "Exposition formats", 0.0.4.

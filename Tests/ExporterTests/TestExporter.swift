@@ -1,6 +1,7 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+import Dialtone
 import DialtoneExporter
 import DialtoneSites
 import Dispatch
@@ -25,7 +26,7 @@ final class TestExporter: Sendable {
       environment: environment, more: more)
     let server = ExporterServer(exporter, patience: patience, connectionLimit: connectionLimit)
     self.server = server
-    url = try await Task.detached { try server.listen(on: .anyPort) }.value
+    url = try await Task.detached { try server.listen(on: .network(IPAddress("127.0.0.1"), port: 0)) }.value
   }
 
   deinit { server.stop(within: .zero) }

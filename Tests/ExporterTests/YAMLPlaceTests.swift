@@ -78,7 +78,7 @@ struct YAMLPlaceTests {
     case .text(let text, let isPlain): ["\(isPlain ? text : "\"\(text)\"") \(node.line)"]
     case .items(let items): ["[ \(node.line)"] + items.flatMap(places)
     case .entries(let entries):
-      ["{ \(node.line)"] + entries.flatMap { ["\($0.key.text): \($0.key.line ?? 0)"] + places($0.value) }
+      ["{ \(node.line)"] + entries.flatMap { ["\($0.key.text): \($0.key.line)"] + places($0.value) }
     }
   }
 

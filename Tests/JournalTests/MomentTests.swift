@@ -45,7 +45,9 @@ struct MomentTests {
   }
 
   @Test(arguments: [(0, 2, "00"), (7, 2, "07"), (12, 2, "12"), (123, 2, "123"), (5, 0, "5"), (42, 6, "000042")])
-  func numbersAreFilledUp(number: Int, width: Int, text: String) { #expect(WallTime.padded(number, width) == text) }
+  func numbersAreFilledUp(number: Int, width: Int, text: String) {
+    #expect(UTCTimestamp.padded(number, width) == text)
+  }
 
   /// RFC 3339, 5.6: fractions, of which a microsecond is the smallest here; and offsets.
   @Test(

@@ -29,6 +29,11 @@ package enum ASCII {
 
   package static func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (0x61...0x66).contains(folded(byte)) }
 
+  /// Returns whether the byte may stand in a token of HTTP (RFC 9110, 5.6.2).
+  package static func isTokenByte(_ byte: UInt8) -> Bool {
+    isLetter(byte) || isDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+  }
+
   /// Returns whether the byte may stand in the scheme of a URL. At the beginning only letters may (RFC 3986, 3.1).
   package static func isSchemeByte(_ byte: UInt8) -> Bool {
     isLetter(byte) || isDigit(byte) || "+-.".utf8.contains(byte)

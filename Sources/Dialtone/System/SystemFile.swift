@@ -38,7 +38,7 @@ package enum SystemFile {
   }
 
   /// Returns a regular file, open for reading.
-  private static func open(_ path: String) throws(Failure) -> OwnedDescriptor {
+  package static func open(_ path: String) throws(Failure) -> OwnedDescriptor {
     // If it is a pipe, this does not wait for its other end. The path becomes a C string for the call.
     let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     if descriptor < 0 { throw .refused(SystemError("open")) }
@@ -55,10 +55,10 @@ package enum SystemFile {
   }
 
   /// Returns the next bytes; none at the end.
-  private static func read(_ descriptor: CInt) throws(Failure) -> [UInt8] {
+  package static func read(_ descriptor: CInt, atMost limit: Int = 16_384) throws(Failure) -> [UInt8] {
     while true {
       var result = 0
-      let chunk = unsafe [UInt8](unsafeUninitializedCapacity: 16_384) { buffer, count in
+      let chunk = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
         // read(2) writes at most as many bytes as it is told there is room for, and returns how many.
         result = unsafe CDialtoneSystem.read(descriptor, buffer.baseAddress, buffer.count)
         count = max(0, result)

@@ -82,7 +82,8 @@ extension UTCTimestamp: CustomStringConvertible {
       + "T\(Self.padded(hour, 2)):\(Self.padded(minute, 2)):\(Self.padded(seconds % 60, 2))"
   }
 
-  private static func padded(_ number: Int64, _ width: Int) -> String {
+  /// The number with zeros before it, up to so many digits.
+  package static func padded(_ number: some BinaryInteger, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }

@@ -13,7 +13,7 @@ enum TimeText {
     let text = WallTime.localText(wall)
     if isForPerson { return String(text.suffix("12:00:00".count)) }
     let minutes = WallTime.offset(wall) / 60
-    let offset = [abs(minutes) / 60, abs(minutes) % 60].map { WallTime.padded($0, 2) }.joined(separator: ":")
+    let offset = [abs(minutes) / 60, abs(minutes) % 60].map { UTCTimestamp.padded($0, 2) }.joined(separator: ":")
     return "\(text)\(minutes < 0 ? "-" : "+")\(offset)"
   }
 }

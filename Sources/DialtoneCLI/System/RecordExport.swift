@@ -30,18 +30,15 @@ struct RecordExport {
 
   private static func families(_ counts: JournalWriter.Counts) -> [MetricFamily] {
     [
-      MetricFamily(
-        "dialtone_journal_events_written_total", "How many events were written to the journal", .counter,
-        Double(counts.written)),
-      MetricFamily(
-        "dialtone_journal_events_waiting", "How many events wait until the journal can be written", .gauge,
+      .counter(
+        "dialtone_journal_events_written_total", "How many events were written to the journal", Double(counts.written)),
+      .gauge(
+        "dialtone_journal_events_waiting", "How many events wait until the journal can be written",
         Double(counts.waiting)),
-      MetricFamily(
-        "dialtone_journal_events_lost_total", "How many events were lost, since too many waited", .counter,
-        Double(counts.lost)),
-      MetricFamily(
-        "dialtone_journal_write_failures_total", "How often the journal could not be written", .counter,
-        Double(counts.failures)),
+      .counter(
+        "dialtone_journal_events_lost_total", "How many events were lost, since too many waited", Double(counts.lost)),
+      .counter(
+        "dialtone_journal_write_failures_total", "How often the journal could not be written", Double(counts.failures)),
     ]
   }
 }

@@ -6,20 +6,18 @@ internal import DialtoneSites
 
 /// One diagnosis: which question is asked when. It knows the source of evidence only by its questions.
 final class DiagnosisRun: Sendable {
-  private let subject: DiagnosisSubject
-  private let configuration: DiagnosisConfiguration
-  private let source: any EvidenceSource
+  private let diagnosis: Diagnosis
   private let emit: @Sendable (Diagnosis.Event) -> Void
   private let start = TimeSource.system.now()
   private let found = Lock<[Finding]>([])
   private let askedOnce = Lock<Set<DiagnosisQuestion>>([])
 
   init(_ diagnosis: Diagnosis, emit: @escaping @Sendable (Diagnosis.Event) -> Void) {
-    subject = diagnosis.subject
-    configuration = diagnosis.configuration
-    source = diagnosis.source
-    self.emit = emit
+    (self.diagnosis, self.emit) = (diagnosis, emit)
   }
+
+  private var subject: DiagnosisSubject { diagnosis.subject }
+  private var configuration: DiagnosisConfiguration { diagnosis.configuration }
 
   func run() async {
     tell([.history(recent)].filter { $0 != .history([]) })
@@ -102,7 +100,7 @@ final class DiagnosisRun: Sendable {
   private func lookAtWayAgain() async {
     let openFamilies = inquiry(of: findings.filter { $0.question == .way }).openFamilies
     if isSuccessful || openFamilies.isEmpty || Task.isCancelled { return }
-    let latest = await source.findings(for: .way, in: inquiry)
+    let latest = await diagnosis.source.findings(for: .way, in: inquiry)
     if Task.isCancelled || inquiry(of: latest).openFamilies.isSuperset(of: openFamilies) { return }
     found.withLock { $0.removeAll { $0.question == .way } }
     tell(latest)
@@ -164,7 +162,7 @@ final class DiagnosisRun: Sendable {
       return tell([.unasked(question.kind, nil, .timeIsUp)])
     }
     emit(.began(question.kind))
-    let findings = await source.findings(for: question, in: inquiry)
+    let findings = await diagnosis.source.findings(for: question, in: inquiry)
     if !Task.isCancelled { tell(findings) }
   }
 

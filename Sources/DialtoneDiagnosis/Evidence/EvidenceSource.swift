@@ -52,7 +52,6 @@ public struct DiagnosisInquiry: Sendable {
   /// When the time is up, in nanoseconds of the system's clock.
   let deadline: Int64
 
-  /// The families that count.
   var families: [IPAddress.Family] { configuration.family.map { [$0] } ?? [.ipv4, .ipv6] }
 
   /// What is known of the name; `nil` before it was looked up.
@@ -111,7 +110,6 @@ public struct DiagnosisInquiry: Sendable {
 
   private var attempts: [ConnectionFinding.Attempt] { findings.compactMap(\.connection).flatMap(\.attempts) }
 
-  /// Whether a connection was made.
   var isConnected: Bool { attempts.contains(where: \.isAccepted) }
 
   /// Whether each connection took so long that a check, which needs several times that, is slow, too.

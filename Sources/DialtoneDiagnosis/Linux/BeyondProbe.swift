@@ -8,7 +8,6 @@ internal import Dialtone
 /// Asks two root servers of each usable family for the root's name servers (RFC 9609): the smallest question that the
 /// Internet itself answers for anybody. Belongs to one thread.
 struct BeyondProbe {
-  /// How many servers of a family are asked.
   private static let serverCount = 2
   /// At how many servers connections to sites are compared with others, and how long routers near may take (ms): on a
   /// line that is slow itself, longer than an answer took, and no longer than there is time for.

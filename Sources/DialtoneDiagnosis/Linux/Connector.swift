@@ -31,7 +31,6 @@ final class Connector {
   /// How long it has taken so far, in milliseconds.
   var elapsed: Int64 { (TimeSource.system.now() - start) / 1_000_000 }
 
-  /// Begins to connect to each address on each port.
   init(_ addresses: [IPAddress], ports: [UInt16], interface: UInt32?, _ patience: Patience) {
     self.patience = patience
     // It has to look before anything is sent.
@@ -110,13 +109,10 @@ final class Connector {
     attempt.result.tries = [outcome]
   }
 
-  /// The first connection that was made.
   var connected: ProbeSocket? { attempts.first { $0.result.isAccepted }?.socket }
 
-  /// Whether one attempt of a family has led to a connection.
   func isConnected(_ family: IPAddress.Family) -> Bool { results(family).contains(where: \.isAccepted) }
 
-  /// Whether nothing at all has come back for a family.
   func isSilent(_ family: IPAddress.Family) -> Bool { results(family).allSatisfy { $0.tries == [.silent] } }
 
   /// What came of the attempts of a family. `name` returns the name of an interface.

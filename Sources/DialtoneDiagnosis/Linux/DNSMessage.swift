@@ -5,7 +5,6 @@ internal import Dialtone
 
 /// Questions to name servers and their answers (RFC 1035, 4; RFC 3596), as far as a diagnosis needs them. Pure.
 enum DNSMessage {
-  /// What is asked for.
   enum RecordType: UInt16, Sendable {
     case a = 1
     case nameServer = 2
@@ -13,7 +12,6 @@ enum DNSMessage {
     case aaaa = 28
   }
 
-  /// A name server's answer.
   struct Answer: Equatable, Sendable {
     var id: UInt16
     var code: NameFinding.ResponseCode
@@ -24,7 +22,6 @@ enum DNSMessage {
     var isToQuestion: Bool
     /// Whether it names a name server of what was asked for.
     var hasNameServer = false
-    /// Whether the name is an alias.
     var isAlias = false
   }
 

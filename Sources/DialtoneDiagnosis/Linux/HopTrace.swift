@@ -26,7 +26,6 @@ struct HopTrace {
   private var ends: [CInt: CInt] = [:]
   /// Whether the router has said that the one died with it that gets no further.
   private(set) var hasDiedAtRouter = false
-  /// Who has refused one.
   private var refusal: NetworkStatement?
   /// Whether this machine itself has said that it refuses one, as its kernel does if the neighbour is gone.
   private var isForbidden = false
@@ -49,7 +48,6 @@ struct HopTrace {
   /// Whether a router beyond the first has said that a connection died with it.
   var hasDiedBeyond: Bool { !routers.isEmpty }
 
-  /// Whether somebody has taken one.
   var isTaken: Bool { ends.values.contains(0) }
 
   /// What stops connections near; `nil` if something further away has answered.
@@ -79,7 +77,6 @@ struct HopTrace {
     }.filter { $0.socket.start == EINPROGRESS }
   }
 
-  /// Waits for no more answers.
   mutating func end() { sockets = [] }
 
   /// Takes what a socket tells, if it is one of these.

@@ -21,7 +21,6 @@ struct NameRound {
   /// What is asked, by the place of its reply.
   private typealias Kind = WritableKeyPath<NameFinding.Server, NameFinding.Reply?>
 
-  /// What is asked of one server.
   private struct Conversation {
     let socket: ProbeSocket
     /// Whether the server is this machine.

@@ -6,7 +6,6 @@ internal import Dialtone
 
 /// Has the kernel ask for the neighbours that get the packets first, and looks what it learns. Belongs to one thread.
 struct NeighbourProbe {
-  /// One family's neighbour.
   private struct Way {
     var kernel: KernelEvidence
     var hasAnswered = false
@@ -130,7 +129,6 @@ struct NeighbourProbe {
 }
 
 extension KernelEvidence {
-  /// How many hops of a route are asked for.
   private static let hopLimit = 4
 
   /// The way by each hop that gets a share of the packets. IPv6 gives none to a hop that does not answer

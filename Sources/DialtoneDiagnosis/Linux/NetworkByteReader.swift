@@ -13,7 +13,6 @@ struct NetworkByteReader: Sendable {
 
   init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-  /// How many bytes are left.
   var count: Int { rest.count }
 
   mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
@@ -31,7 +30,6 @@ struct NetworkByteReader: Sendable {
 
   mutating func uint32() -> UInt32? { bytes(4).map { UInt32(truncatingIfNeeded: Self.number($0)) } }
 
-  /// An IPv4 or IPv6 address.
   mutating func address(isIPv6: Bool) -> IPAddressBits? {
     guard let bytes = bytes(isIPv6 ? 16 : 4) else { return nil }
     return isIPv6

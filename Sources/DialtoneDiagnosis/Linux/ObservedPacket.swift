@@ -18,7 +18,6 @@ enum ObservedPacket: Equatable, Sendable {
     /// Whether both are this machine's: its own address, or a loopback address.
     var areOwn: Bool { source == destination || IPAddress(destination).isLoopback }
 
-    /// The ends of an answer.
     var reversed: Endpoints {
       Endpoints(source: destination, sourcePort: destinationPort, destination: source, destinationPort: sourcePort)
     }

@@ -15,13 +15,11 @@ struct PacketRecord: Sendable {
     var isStream: Bool
   }
 
-  /// Where a packet was seen.
   struct Place: Hashable, Sendable {
     var interface: UInt32
     var isOutgoing: Bool
   }
 
-  /// What was seen of one flow.
   struct Sight: Equatable, Sendable {
     /// Whether its first packet has left; `nil` if that cannot be told.
     var hasLeft: Bool?
@@ -39,7 +37,6 @@ struct PacketRecord: Sendable {
     var otherWay: UInt32? { hasLeft == true && leavingBy.isDisjoint(with: returningBy) ? returningBy.min() : nil }
   }
 
-  /// What was seen of a question for a neighbour.
   struct NeighbourSight: Equatable, Sendable {
     /// Whether this machine's question has left.
     var isAsked = false
@@ -61,7 +58,6 @@ struct PacketRecord: Sendable {
 
   init(limit: Int = 16_384) { self.limit = limit }
 
-  /// Says that packets were lost before they could be read.
   mutating func noteLoss() { isBlind = true }
 
   mutating func note(_ packet: ObservedPacket, at place: Place) {
@@ -134,7 +130,8 @@ struct PacketRecord: Sendable {
     let hasLeftOtherwise = traces.contains {
       Self.isTranslated(flow, $0.key) && $0.value.sight.leavingBy != [Self.loopback]
     }
-    return Sight(hasLeft: isBlind || isWaitingForNeighbour || hasLeftOtherwise ? nil : false)
+    let isWaiting = neighbours.values.contains { $0.isAsked && !$0.isAnswered }
+    return Sight(hasLeft: isBlind || isWaiting || hasLeftOtherwise ? nil : false)
   }
 
   /// LOOPBACK_IFINDEX of the kernel: its first interface in each network namespace.
@@ -145,8 +142,6 @@ struct PacketRecord: Sendable {
     let sight = neighbours[address] ?? NeighbourSight()
     return isBlind && !sight.isAnswered ? nil : sight
   }
-
-  private var isWaitingForNeighbour: Bool { neighbours.values.contains { $0.isAsked && !$0.isAnswered } }
 
   /// Whether `other` may be `flow` with a source or a destination that was put in on the way out, which may be the port
   /// alone.

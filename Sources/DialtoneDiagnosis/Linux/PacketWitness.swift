@@ -21,7 +21,6 @@ final class PacketWitness {
 
   var descriptor: CInt { owner.rawValue }
 
-  /// Reads what has come by since.
   func read() {
     var packet = csystem_packet()
     while true {

@@ -89,10 +89,8 @@ final class ProbeSocket {
     return [ECONNRESET, EPIPE].contains(errno) ? 0 : errno
   }
 
-  /// Whether a connection has been made.
   var isConnected: Bool { csystem_is_connected(descriptor) != 0 }
 
-  /// Who refused a packet; `nil` if nobody did.
   func takeRefusal() -> ConnectionRefusal? { ConnectionRefusal(takenFrom: descriptor) }
 }
 

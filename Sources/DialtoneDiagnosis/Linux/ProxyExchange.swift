@@ -9,12 +9,9 @@ internal import DialtoneSites
 struct ProxyExchange: Sendable {
   /// What curl knows, and is not spoken here: that proxy may well work.
   private static let unspoken = ["https://", "socks4://", "socks4a://", "socks://"]
-  /// How long it may take at most.
   private static let longest = Duration.seconds(8)
 
-  private let inquiry: DiagnosisInquiry
-
-  init(_ inquiry: DiagnosisInquiry) { self.inquiry = inquiry }
+  let inquiry: DiagnosisInquiry
 
   func findings() async -> [Finding] {
     guard let (variable, text) = inquiry.proxySetting else { return [] }

@@ -27,7 +27,6 @@ struct ResolverConfiguration: Equatable, Sendable {
   var rotates: Bool { options.contains("rotate") }
   /// What the system asks, in its order: `files`, `dns`, `mdns4_minimal` and so on.
   var sources: [String] = ["files", "dns"]
-  /// What the hosts file has.
   var hosts: HostsFile
   /// Whether this user may not read resolv.conf(5), so that programs ask this machine (resolver(3)).
   private(set) var isForbidden = false

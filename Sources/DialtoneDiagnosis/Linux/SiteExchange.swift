@@ -17,10 +17,8 @@ struct SiteExchange: Sendable {
   /// Packets of 256 bytes pass where larger ones vanish: each IPv4 host takes 576 (RFC 791, 3.1), IPv6's 1,280.
   private static let smallSegment = 216
 
-  private let inquiry: DiagnosisInquiry
+  let inquiry: DiagnosisInquiry
   private var rest: Int64 { inquiry.rest.nanosecondsClamped }
-
-  init(_ inquiry: DiagnosisInquiry) { self.inquiry = inquiry }
 
   func findings() async -> [Finding] {
     guard let url = inquiry.subject.url else { return [] }

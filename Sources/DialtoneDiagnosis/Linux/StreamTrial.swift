@@ -35,7 +35,6 @@ struct StreamTrial {
     return patience.isOver ? nil : progress?.isUnacknowledged == true ? .largeVanishes : .answered
   }
 
-  /// What the kernel knows of what was sent.
   private var progress: StreamProgress? { StreamProgress(of: socket.descriptor) }
 
   private func ask(padding: UInt16, _ limit: Int64) -> Reply {

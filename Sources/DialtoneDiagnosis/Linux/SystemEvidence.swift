@@ -11,8 +11,8 @@ public struct SystemEvidence: EvidenceSource {
   /// Finds out what a question asks, on a thread of its own if that blocks.
   public func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
     switch question {
-    case .exchange: return await SiteExchange(inquiry).findings()
-    case .proxy: return await ProxyExchange(inquiry).findings()
+    case .exchange: return await SiteExchange(inquiry: inquiry).findings()
+    case .proxy: return await ProxyExchange(inquiry: inquiry).findings()
     default: break
     }
     let patience = Patience(until: inquiry.deadline)
@@ -60,6 +60,9 @@ struct SystemQuestion {
   let patience: Patience
 
   func findings(for question: DiagnosisQuestion) -> [Finding] {
+    if question == .names, case .address(let address)? = inquiry.subject.host {
+      return [.name(NameFinding(name: address.description, source: .literal, addresses: [address]))]
+    }
     do throws(ReachabilityError) {
       let witness = try KernelWitness()
       switch question {
@@ -90,15 +93,10 @@ struct SystemQuestion {
 
   /// What programs get for the target's name; `nil` if that is nothing, or if no name is asked for.
   private var systemName: Finding? {
-    switch inquiry.subject.host {
-    case nil: return nil
-    case .address(let address):
-      return .name(NameFinding(name: address.description, source: .literal, addresses: [address]))
-    case .name(let name):
-      let reply = SystemLookup(name.ascii, families: inquiry.families).reply(patience)
-      guard case .addresses(let found) = reply else { return nil }
-      return .name(NameFinding(name: name.ascii, source: .system, addresses: found))
-    }
+    guard case .name(let name)? = inquiry.subject.host,
+      case .addresses(let found) = SystemLookup(name.ascii, families: inquiry.families).reply(patience)
+    else { return nil }
+    return .name(NameFinding(name: name.ascii, source: .system, addresses: found))
   }
 
   /// Connections to the target of whose way nothing is known.
@@ -125,11 +123,8 @@ struct SystemQuestion {
     let nameInquiry = NameInquiry(
       configuration: ResolverConfiguration(), patience: patience, interface: inquiry.configuration.interface,
       isNeighbourLost: { $0.isNeighbourLost(witness) }, way: { witness.evidence($0, path) })
-    switch inquiry.subject.host {
-    case .address(let address): return NameFinding(name: address.description, source: .literal, addresses: [address])
-    case nil: return anyName(nameInquiry)
-    case .name(let name): return lookUp(name.ascii, nameInquiry)
-    }
+    guard case .name(let name)? = inquiry.subject.host else { return anyName(nameInquiry) }
+    return lookUp(name.ascii, nameInquiry)
   }
 
   /// What servers say of a name, and what programs get.
@@ -273,7 +268,6 @@ extension DiagnosisInquiry {
   /// The interface that a probe of a way is bound to; `nil` if any counts.
   func interface(_ way: KernelEvidence) -> UInt32? { configuration.interface == nil ? nil : way.link?.index }
 
-  /// How much time is left.
   var rest: Duration { .nanoseconds(max(0, deadline - TimeSource.system.now())) }
 
   /// A way for packets to a port, by the interface that counts or by any.

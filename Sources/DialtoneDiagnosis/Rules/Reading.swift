@@ -34,7 +34,6 @@ struct Reading: Hashable, Sendable {
     self.charge = outcome == .fault || outcome == .doubtful ? charge : nil
   }
 
-  /// The family that it is about; `nil` if it is about both, or about none.
   var family: IPAddress.Family? { finding.family }
   var isFault: Bool { outcome == .fault }
   /// Whether packets come from an address of another interface or network, and nobody beyond the router answers them.
@@ -70,7 +69,6 @@ struct Reading: Hashable, Sendable {
   struct Context {
     /// Whether somebody beyond the router of a family has answered anything.
     private(set) var hasAnswerFromBeyond = false
-    /// Whether the site answers with a page.
     private(set) var hasPage = false
     /// Whether something that was asked beyond the router got no answer.
     private(set) var hasSilenceBeyond = false
@@ -80,13 +78,11 @@ struct Reading: Hashable, Sendable {
     private(set) var areNamesLost = false
     /// Whether all of these are this machine's own, and say that nobody answers them.
     private(set) var areNamesLostHere = false
-    /// The tunnel that packets to the Internet leave by.
     private(set) var tunnel: String?
     /// The families in which somebody beyond the router has answered.
     private(set) var answeredBeyond: Set<IPAddress.Family> = []
     /// Whether questions are answered and connections are not: these may go another way.
     private(set) var areConnectionsSilent = false
-    /// The families in which the target takes connections.
     private(set) var connected: Set<IPAddress.Family> = []
 
     /// Whether something of a family was asked beyond the router, and nobody of it has answered anything.
@@ -103,7 +99,6 @@ struct Reading: Hashable, Sendable {
       return foreignSources.contains(family) && (family == .ipv6 || finding.evidence?.wasNeighbourThere == true)
     }
 
-    /// The routers that this machine's routes lead to.
     private(set) var gateways: Set<IPAddress> = []
     /// The families whose packets come from an address of another interface or network than the router's.
     private(set) var foreignSources: Set<IPAddress.Family> = []

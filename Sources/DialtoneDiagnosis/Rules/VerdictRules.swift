@@ -3,7 +3,6 @@
 
 internal import Dialtone
 
-/// What the rules come to.
 enum Conclusion: Hashable, Sendable {
   /// What was asked for succeeded, and nothing contradicts.
   case works(Success)

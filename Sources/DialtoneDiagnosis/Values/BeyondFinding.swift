@@ -112,7 +112,6 @@ extension BeyondFinding.Question {
 
 /// The root servers of the DNS, which the Internet itself runs: what is known of them by heart tells a lie.
 enum RootServers {
-  /// The name of the first one.
   static let name = "a.root-servers.net"
 
   /// The addresses of all (IANA, root hints), a to m.

@@ -19,7 +19,6 @@ public struct DiagnosisVerdict: Hashable, Sendable {
   // Only the rules make a verdict: `certain` takes a proof, and "nothing wrong" a success.
   let charge: Charge?
   let success: Success?
-  let words: VerdictWords
 
   /// What it rests on.
   public let findings: [Finding]
@@ -38,22 +37,22 @@ public struct DiagnosisVerdict: Hashable, Sendable {
   public var proof: DiagnosisProof? { charge?.proof }
 
   /// The verdict in one sentence, for a person.
-  public var summary: String { words.summary }
+  public internal(set) var summary = ""
 
   /// More about it, a sentence each.
-  public var details: [String] { words.details }
+  public internal(set) var details: [String] = []
 
   /// One command or act that may help; `nil` if there is none.
-  public var advice: String? { words.advice }
+  public internal(set) var advice: String?
 
   /// What works on the way, in a few words each.
-  public var works: [String] { words.works }
+  public internal(set) var works: [String] = []
 
   /// What does not work, and is not the cause.
-  public var others: [String] { words.others }
+  public internal(set) var others: [String] = []
 
   /// The findings in words.
-  public var steps: [DiagnosisStep] { words.steps }
+  public internal(set) var steps: [DiagnosisStep] = []
 
   /// Whether what was asked for has just succeeded, and nothing else is wrong.
   public var isFine: Bool { cause == nil && confidence == .certain }
@@ -62,14 +61,4 @@ public struct DiagnosisVerdict: Hashable, Sendable {
 extension DiagnosisVerdict: CustomStringConvertible {
   /// The ``summary``.
   public var description: String { summary }
-}
-
-/// What words make of a conclusion.
-struct VerdictWords: Hashable, Sendable {
-  var steps: [DiagnosisStep] = []
-  var summary = ""
-  var details: [String] = []
-  var advice: String?
-  var works: [String] = []
-  var others: [String] = []
 }

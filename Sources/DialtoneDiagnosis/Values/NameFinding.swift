@@ -77,7 +77,6 @@ public struct NameFinding: Hashable, Sendable {
     public var isBeyond: Bool
     /// Whether it answers that the root has no name server, as one that gives each name the same does.
     var deniesRoot = false
-    /// Whether it says that the name is an alias.
     var knowsAlias = false
 
     /// Makes a server.
@@ -234,7 +233,6 @@ extension NameFinding.Server {
   var replies: [NameFinding.Reply] { [ipv4, ipv6].compactMap(\.self) }
   var addresses: [IPAddress] { replies.flatMap(\.addresses) }
   var hasAnswered: Bool { replies.contains { $0.code != nil } || needsTCP }
-  /// Whether it has answered anything.
   var isAlive: Bool { hasAnswered || control?.code != nil }
   /// Whether one of its replies is of use, and another one is not.
   var contradictsItself: Bool {

@@ -118,7 +118,6 @@ extension SiteFinding {
   }
 
   private static let patience = Duration.milliseconds(2_900)
-  /// All usual checks, in their order.
   var usual: [SiteVerdict] { [verdict] + laterVerdicts }
   var successes: Int { usual.count(where: Self.isGood) }
 

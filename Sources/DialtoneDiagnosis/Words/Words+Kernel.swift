@@ -3,7 +3,6 @@
 
 internal import Dialtone
 
-/// The words of what the kernel knows.
 extension Words {
   /// A finding about the way to an address. Its words name the address, or what it stands for: who asks about the
   /// Internet knows nothing of the root server that the kernel was asked about.

@@ -4,35 +4,33 @@
 internal import Dialtone
 internal import DialtoneSites
 
-/// The words of a verdict.
 extension Words {
-  func verdict(_ conclusion: Conclusion) -> VerdictWords {
-    var words = VerdictWords(steps: readings.map(step), works: works, others: others)
+  func tell(_ conclusion: Conclusion, in verdict: inout DiagnosisVerdict) {
+    (verdict.steps, verdict.works, verdict.others) = (readings.map(step), works, others)
     switch conclusion {
     case .works(let success):
-      words.summary = summary(success)
-      words.details += silentPorts(success)
+      verdict.summary = summary(success)
+      verdict.details += silentPorts(success)
       if let proxy = readings.map(\.finding).proxy(.delivers) {
-        words.details.append("The proxy \(proxy.server) led there (\(proxy.variable)).")
+        verdict.details.append("The proxy \(proxy.server) led there (\(proxy.variable)).")
       }
     case .wrong(let charge, let ground):
-      words.summary = summary(charge, ground)
+      verdict.summary = summary(charge, ground)
       if let beside = ground.beside, let family = beside.family {
-        words.details.append("\(Self.name(family)) does not work either: \(text(beside)).")
+        verdict.details.append("\(Self.name(family)) does not work either: \(text(beside)).")
       }
-      if let success = ground.success { words.details.append(doubt(success)) }
+      if let success = ground.success { verdict.details.append(doubt(success)) }
       if isPinned, charge.cause == .hostAbsent || [.connect, .http, .tls].contains(ground.reading.kind) {
-        words.details.append("The address of the target is that of /etc/hosts: see whether it is still right.")
+        verdict.details.append("The address of the target is that of /etc/hosts: see whether it is still right.")
       }
-      if let found = searched { words.details.append("By a search domain of /etc/resolv.conf it is \(found).") }
-      if charge.cause == .routerNoRoute, !isFarHeard { words.details.append("The router's uplink is probably down.") }
+      if let found = searched { verdict.details.append("By a search domain of /etc/resolv.conf it is \(found).") }
+      if charge.cause == .routerNoRoute, !isFarHeard { verdict.details.append("The router's uplink is probably down.") }
       let cause = charge.cause == .familyBroken ? ground.reading.charge?.cause ?? charge.cause : charge.cause
-      words.advice = silentRouters(ground.reading) == nil ? advice(on: cause, ground.reading) : Advice.onRouter
+      verdict.advice = silentRouters(ground.reading) == nil ? advice(on: cause, ground.reading) : Advice.onRouter
     case .unknown(let unknown):
-      words.summary = summary(unknown)
-      words.advice = advice(unknown)
+      verdict.summary = summary(unknown)
+      verdict.advice = advice(unknown)
     }
-    return words
   }
 
   /// Other ports that the target was asked at, and that say nothing: a filter may be why.
@@ -241,9 +239,8 @@ extension DiagnosisVerdict {
       .compared
     let readings = Reading.readings(sorted)
     let conclusion = VerdictRules.conclude(goal, sorted, readings)
-    let words = Words(target: target, goal: goal, readings: readings).verdict(conclusion)
     self.init(
-      target: target, charge: conclusion.charge, success: conclusion.success, words: words, findings: sorted,
-      elapsed: elapsed)
+      target: target, charge: conclusion.charge, success: conclusion.success, findings: sorted, elapsed: elapsed)
+    Words(target: target, goal: goal, readings: readings).tell(conclusion, in: &self)
   }
 }

@@ -4,7 +4,6 @@
 package import Dialtone
 package import DialtoneSites
 
-/// What a probe came to.
 package struct ProbeResult: Sendable {
   /// Dialtone's own verdict, in words that never change: those of ``SiteVerdict``, and why.
   package struct Verdict: Sendable, Equatable {
@@ -50,28 +49,24 @@ package struct ProbeResult: Sendable {
     var families: [MetricFamily] = []
     families.reserveCapacity(24)
     if let isLocalPathUp { families.append(MetricFamily.localPath(isUp: isLocalPathUp)) }
-    var info = MetricFamily("dialtone_probe_verdict_info", "What Dialtone found, and why", .info)
-    info.add(1, ["verdict": verdict.kind.identifier, "stage": verdict.stage, "reason": verdict.reason])
     families += [
-      info,
-      MetricFamily(
-        "probe_dns_lookup_time_seconds", "Returns the time taken for probe dns lookup in seconds", .gauge,
-        lookup.inSeconds),
-      MetricFamily(
-        "probe_duration_seconds", "Returns how long the probe took to complete in seconds", .gauge, duration.inSeconds),
-      MetricFamily(
-        "probe_failed_due_to_regex", "Indicates if probe failed due to regex", .gauge, failedByExpression ? 1 : 0),
+      .info(
+        "dialtone_probe_verdict_info", "What Dialtone found, and why",
+        ["verdict": verdict.kind.identifier, "stage": verdict.stage, "reason": verdict.reason]),
+      .gauge(
+        "probe_dns_lookup_time_seconds", "Returns the time taken for probe dns lookup in seconds", lookup.inSeconds),
+      .gauge("probe_duration_seconds", "Returns how long the probe took to complete in seconds", duration.inSeconds),
+      .gauge("probe_failed_due_to_regex", "Indicates if probe failed due to regex", failedByExpression ? 1 : 0),
     ]
     if prober == .http { families += http }
     families += [
-      MetricFamily(
-        "probe_ip_addr_hash",
-        "Specifies the hash of IP address. It's useful to detect if the IP address changes.", .gauge,
+      .gauge(
+        "probe_ip_addr_hash", "Specifies the hash of IP address. It's useful to detect if the IP address changes.",
         address.map { Double($0.hash) } ?? 0),
-      MetricFamily(
-        "probe_ip_protocol", "Specifies whether probe ip protocol is IP4 or IP6", .gauge,
+      .gauge(
+        "probe_ip_protocol", "Specifies whether probe ip protocol is IP4 or IP6",
         address.map { $0.unmapped.family == .ipv4 ? 4 : 6 } ?? 0),
-      MetricFamily("probe_success", "Displays whether or not the probe was a success", .gauge, succeeded ? 1 : 0),
+      .gauge("probe_success", "Displays whether or not the probe was a success", succeeded ? 1 : 0),
     ]
     // As there: TLS is told of with what came over it; for tcp, if it is believed.
     if prober == .tcp ? succeeded : details?.status != nil { families += tls }
@@ -89,28 +84,28 @@ package struct ProbeResult: Sendable {
       phaseTimes.add(phases.processing.inSeconds, ["phase": "processing"])
       phaseTimes.add(phases.transfer.inSeconds, ["phase": "transfer"])
     }
-    var families = [
-      MetricFamily(
-        "probe_http_content_length", "Length of http content response", .gauge,
+    var families: [MetricFamily] = [
+      .gauge(
+        "probe_http_content_length", "Length of http content response",
         hasAnswer ? Double(details?.contentLength ?? -1) : 0),
       phaseTimes,
-      MetricFamily("probe_http_redirects", "The number of redirects", .gauge, Double(redirects)),
-      MetricFamily(
-        "probe_http_ssl", "Indicates if SSL was used for the final redirect", .gauge,
+      .gauge("probe_http_redirects", "The number of redirects", Double(redirects)),
+      .gauge(
+        "probe_http_ssl", "Indicates if SSL was used for the final redirect",
         hasAnswer && details?.tlsVersion != nil ? 1 : 0),
-      MetricFamily("probe_http_status_code", "Response HTTP status code", .gauge, Double(details?.status ?? 0)),
-      MetricFamily(
-        "probe_http_uncompressed_body_length", "Length of uncompressed response body", .gauge,
+      .gauge("probe_http_status_code", "Response HTTP status code", Double(details?.status ?? 0)),
+      .gauge(
+        "probe_http_uncompressed_body_length", "Length of uncompressed response body",
         Double(details?.bodyLength ?? 0)),
-      MetricFamily(
-        "probe_http_version", "Returns the version of HTTP of the probe response", .gauge,
+      .gauge(
+        "probe_http_version", "Returns the version of HTTP of the probe response",
         hasAnswer ? details?.version ?? 1.1 : 0),
     ]
     if let modified = details?.value(of: "last-modified").flatMap(HTTPDate.seconds) {
       families.append(
-        MetricFamily(
+        .gauge(
           "probe_http_last_modified_timestamp_seconds", "Returns the Last-Modified HTTP response header in unixtime",
-          .gauge, Double(modified)))
+          Double(modified)))
     }
     return families
   }
@@ -124,21 +119,17 @@ package struct ProbeResult: Sendable {
     }
     let certificate = CertificateSummary(bytes)
     let end = Double(expires.durationSince1970.components.seconds)
-    var versionInfo = MetricFamily("probe_tls_version_info", "Returns the TLS version used or NaN when unknown", .info)
-    versionInfo.add(1, ["version": version])
-    var info = MetricFamily("probe_ssl_last_chain_info", "Contains SSL leaf certificate information", .info)
-    info.add(
-      1,
-      [
-        "fingerprint_sha256": certificate.fingerprint, "issuer": certificate.issuer, "subject": certificate.subject,
-        "subjectalternative": certificate.names.joined(separator: ","),
-      ])
     return [
-      versionInfo, info,
-      MetricFamily(
-        "probe_ssl_earliest_cert_expiry", "Returns last SSL chain expiry in unixtime", .gauge, end),
-      MetricFamily(
-        "probe_ssl_last_chain_expiry_timestamp_seconds", "Returns last SSL chain expiry in timestamp", .gauge,
+      .info("probe_tls_version_info", "Returns the TLS version used or NaN when unknown", ["version": version]),
+      .info(
+        "probe_ssl_last_chain_info", "Contains SSL leaf certificate information",
+        [
+          "fingerprint_sha256": certificate.fingerprint, "issuer": certificate.issuer, "subject": certificate.subject,
+          "subjectalternative": certificate.names.joined(separator: ","),
+        ]),
+      .gauge("probe_ssl_earliest_cert_expiry", "Returns last SSL chain expiry in unixtime", end),
+      .gauge(
+        "probe_ssl_last_chain_expiry_timestamp_seconds", "Returns last SSL chain expiry in timestamp",
         isVerified ? end : Self.noChain),
     ]
   }
@@ -146,9 +137,7 @@ package struct ProbeResult: Sendable {
 
 extension MetricFamily {
   static func localPath(isUp: Bool) -> MetricFamily {
-    MetricFamily(
-      "dialtone_local_path_up", "Whether packets for the Internet can leave the machine that probes", .gauge,
-      isUp ? 1 : 0)
+    .gauge("dialtone_local_path_up", "Whether packets for the Internet can leave the machine that probes", isUp ? 1 : 0)
   }
 }
 

@@ -6,15 +6,10 @@ package import DialtoneSites
 
 extension SiteError {
   /// Why no connection could be made, if the system says so in one of its usual words (errno(3)).
-  package var connectionReason: String? {
-    guard code == .cannotConnect else { return nil }
-    switch errno {
-    case ECONNREFUSED: return "connection-refused"
-    case EHOSTUNREACH: return "host-unreachable"
-    case ENETUNREACH: return "network-unreachable"
-    case ETIMEDOUT: return "timed-out"
-    case EACCES, EPERM: return "prohibited"
-    default: return nil
-    }
-  }
+  package var connectionReason: String? { code == .cannotConnect ? errno.flatMap { Self.reasons[$0] } : nil }
+
+  private static let reasons: [CInt: String] = [
+    ECONNREFUSED: "connection-refused", EHOSTUNREACH: "host-unreachable", ENETUNREACH: "network-unreachable",
+    ETIMEDOUT: "timed-out", EACCES: "prohibited", EPERM: "prohibited",
+  ]
 }

@@ -11,7 +11,6 @@ package import DialtoneSites
 /// Once an outage begins, a diagnosis looks for its cause, at most once a minute for each target. It asks nobody beyond
 /// the router but the target.
 package final class WatchedTargets: Sendable {
-  /// What is watched.
   package enum Target: Sendable {
     case network(ReachabilityTarget)
     case site(SiteURL)
@@ -26,7 +25,7 @@ package final class WatchedTargets: Sendable {
   private struct State {
     var records: [TargetRecord] = []
     /// The last diagnosis of each target, and when it began.
-    var diagnoses: [Int: (task: Task<Void, Never>?, began: Int64)] = [:]
+    var diagnoses: [Int: (task: Task<Void, any Error>?, began: Int64)] = [:]
     /// Interfaces of which a path told once: one that leaves it is down, as long as the machine has it.
     var interfaces: [String: Interface] = [:]
   }
@@ -103,8 +102,7 @@ package final class WatchedTargets: Sendable {
         case .network(let target): Diagnosis(of: target, configuration: configuration)
         case .site(let url): Diagnosis(of: url, configuration: configuration)
         }
-      for await event in diagnosis {
-        guard case .verdict(let verdict) = event, let cause = verdict.cause else { continue }
+      if let cause = try await diagnosis.verdict().cause {
         self?.state.withLock { $0.records[index].take(diagnosed: cause.identifier) }
       }
     }
@@ -127,7 +125,6 @@ package final class WatchedTargets: Sendable {
     return state.isDetermined ? state.isReachable : nil
   }
 
-  /// What is known now.
   package var families: [MetricFamily] {
     var families = TargetFamilies()
     var path = MetricFamily("dialtone_path_up", "Whether packets for the Internet can leave over the interface")

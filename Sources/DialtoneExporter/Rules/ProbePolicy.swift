@@ -6,7 +6,6 @@ package import DialtoneSites
 
 /// Whom an exporter probes. It asks in the place of everybody who can reach it, so it has to be told for whom.
 package struct ProbePolicy: Sendable {
-  /// Why a text is no host or network.
   package struct Refusal: Error {
     package let message: String
   }

@@ -143,30 +143,14 @@ package struct ProbeRequest: Sendable {
 
   /// The parameters of a query (application/x-www-form-urlencoded), in their order.
   static func parameters(in query: String) -> [(name: String, value: String)] {
-    // Bytes in an array: to walk through those of a text takes longer, and each probe has a query.
-    Array(query.utf8).split(separator: UInt8(ascii: "&")).map { item in
+    query.utf8.split(separator: UInt8(ascii: "&")).map { item in
       let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       return (decoded(parts[0]), parts.count > 1 ? decoded(parts[1]) : "")
     }
   }
 
-  private static func decoded(_ text: ArraySlice<UInt8>) -> String {
-    var bytes: [UInt8] = []
-    var rest = text
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let value = octet(rest.prefix(2)) {
-        bytes.append(value)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// RFC 3986, 2.1: two hexadecimal digits, and nothing else.
-  private static func octet(_ digits: ArraySlice<UInt8>) -> UInt8? {
-    guard digits.count == 2, digits.allSatisfy(ASCII.isHexDigit) else { return nil }
-    return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+  private static func decoded(_ text: Substring.UTF8View) -> String {
+    let spaced = Substring(decoding: text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+    return String(decoding: PercentEncoding.decoded(spaced), as: UTF8.self)
   }
 }

@@ -7,7 +7,6 @@
 /// takes more steps than its budget, and ends when it is told to. It is RE2's way: the states of Thompson's automaton
 /// that are reached together are one state of another automaton, which is built as far as the text needs it.
 package struct RegularExpression: Sendable {
-  /// Why a text is no expression of the subset.
   package struct Refusal: Error, Equatable {
     package let message: String
   }
@@ -76,7 +75,6 @@ package struct RegularExpression: Sendable {
     }
   }
 
-  /// What is built, and where it is.
   private struct Automaton {
     /// Characters that all sets and assertions see alike.
     struct Kind: Hashable {
@@ -188,16 +186,13 @@ package struct RegularExpression: Sendable {
   }
 }
 
-/// Characters, as ranges of them.
 struct CharacterRanges: Hashable, Sendable {
-  private(set) var ranges: [ClosedRange<UInt32>] = []
+  private var ranges: [Range<UInt32>] = []
   var isNegated = false
   /// Whether capitals and small letters are the same.
   var ignoresCase = false
 
-  init(_ ranges: [ClosedRange<Unicode.Scalar>] = []) {
-    self.ranges = ranges.map { $0.lowerBound.value...$0.upperBound.value }
-  }
+  init(_ ranges: [ClosedRange<Unicode.Scalar>] = []) { for range in ranges { insert(range) } }
 
   static let digit = CharacterRanges(["0"..."9"])
   static let word = CharacterRanges(["0"..."9", "A"..."Z", "a"..."z", "_"..."_"])
@@ -206,18 +201,12 @@ struct CharacterRanges: Hashable, Sendable {
   static let notLineFeed = CharacterRanges(["\0"..."\t", "\u{B}"..."\u{10FFFF}"])
 
   mutating func insert(_ range: ClosedRange<Unicode.Scalar>) {
-    ranges.append(range.lowerBound.value...range.upperBound.value)
+    ranges.append(range.lowerBound.value..<range.upperBound.value + 1)
   }
 
   /// Adds characters, or all others.
   mutating func insert(_ other: CharacterRanges, negated: Bool) {
-    if !negated { return ranges += other.ranges }
-    var start: UInt32 = 0
-    for range in other.ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      if range.lowerBound > start { ranges.append(start...range.lowerBound - 1) }
-      start = max(start, range.upperBound + 1)
-    }
-    if start <= 0x10_FFFF { ranges.append(start...0x10_FFFF) }
+    ranges += negated ? Array(RangeSet(0..<0x11_0000).subtracting(RangeSet(other.ranges)).ranges) : other.ranges
   }
 
   /// Whether a character is one of them, or with case ignored one of its cases.

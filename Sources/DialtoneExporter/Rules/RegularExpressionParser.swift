@@ -39,10 +39,16 @@ struct RegularExpressionParser {
 
   private var next: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
-  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
-    if next != scalar { return false }
-    position += 1
+  private mutating func take(_ text: String) -> Bool {
+    guard scalars[position...].starts(with: text.unicodeScalars) else { return false }
+    position += text.unicodeScalars.count
     return true
+  }
+
+  private mutating func takeAll(_ limit: Int = .max, where isTaken: (Unicode.Scalar) -> Bool) -> String {
+    let taken = scalars[position...].prefix(limit).prefix(while: isTaken)
+    position += taken.count
+    return String(String.UnicodeScalarView(taken))
   }
 
   private mutating func takeAny(or message: String) throws(Refusal) -> Unicode.Scalar {
@@ -72,9 +78,8 @@ struct RegularExpressionParser {
   private mutating func sequence() throws(Refusal) -> Program {
     var items: [Program] = []
     while let scalar = next, scalar != "|", scalar != ")" {
-      if scalar == "\\", position + 1 < scalars.count, scalars[position + 1] == "Q" {
-        position += 2
-        while let scalar = next, !takeQuoteEnd() {
+      if take("\\Q") {
+        while let scalar = next, !take("\\E") {
           position += 1
           items.append(literal(scalar))
         }
@@ -87,12 +92,6 @@ struct RegularExpressionParser {
     var program: Program = []
     for item in items { try Self.append(item, to: &program) }
     return program
-  }
-
-  private mutating func takeQuoteEnd() -> Bool {
-    guard next == "\\", position + 1 < scalars.count, scalars[position + 1] == "E" else { return false }
-    position += 2
-    return true
   }
 
   // MARK: Repetition
@@ -145,13 +144,9 @@ struct RegularExpressionParser {
 
   /// A count; `nil` if none is there. One with a zero in front is none for Go.
   private mutating func number() -> Int? {
-    let start = position
-    var value: Int?
-    while let digit = next?.properties.numericType == .decimal ? next.flatMap({ Int(String($0)) }) : nil {
-      value = min(10 * (value ?? 0) + digit, 100_000)
-      position += 1
-    }
-    return position - start > 1 && scalars[start] == "0" ? nil : value
+    let digits = takeAll { ("0"..."9").contains($0) }
+    if digits.isEmpty || digits.count > 1 && digits.hasPrefix("0") { return nil }
+    return Int(digits) ?? .max
   }
 
   // MARK: Atoms
@@ -213,9 +208,8 @@ struct RegularExpressionParser {
   }
 
   private mutating func name() throws(Refusal) {
-    var count = 0
-    while let scalar = next, CharacterRanges.word.contains(scalar) { (position, count) = (position + 1, count + 1) }
-    guard count > 0, take(">") else { throw Refusal(message: "a group's name is not of letters, digits and _") }
+    let name = takeAll { CharacterRanges.word.contains($0) }
+    if name.isEmpty || !take(">") { throw Refusal(message: "a group's name is not of letters, digits and _") }
   }
 
   /// Reads `i`, `m`, `s`, `-s` and so on up to a colon or the end of the group. Returns whether the group ends there:
@@ -267,7 +261,6 @@ struct RegularExpressionParser {
     "a": "\u{7}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t", "v": "\u{B}",
   ]
 
-  /// The character that an escape stands for.
   private mutating func character(after scalar: Unicode.Scalar) throws(Refusal) -> Unicode.Scalar {
     if let control = Self.controls[scalar] { return control }
     if scalar == "x" { return try hexadecimal() }
@@ -276,18 +269,10 @@ struct RegularExpressionParser {
   }
 
   private mutating func hexadecimal() throws(Refusal) -> Unicode.Scalar {
-    var digits = ""
-    if take("{") {
-      while let scalar = next, scalar != "}", digits.count < 8 {
-        digits.unicodeScalars.append(scalar)
-        position += 1
-      }
-      if !take("}") { digits = "" }
-    } else {
-      for _ in 0..<2 { digits.unicodeScalars.append(try takeAny(or: "\\x is followed by no two digits")) }
-    }
-    guard digits.utf8.allSatisfy(ASCII.isHexDigit), let value = UInt32(digits, radix: 16),
-      let scalar = Unicode.Scalar(value)
+    let isBraced = take("{")
+    let digits = takeAll(isBraced ? 8 : 2) { $0 != "}" }
+    guard isBraced ? take("}") : digits.count == 2, digits.utf8.allSatisfy(ASCII.isHexDigit),
+      let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value)
     else { throw Refusal(message: "\\x is followed by no character's number") }
     return scalar
   }
@@ -344,12 +329,8 @@ struct RegularExpressionParser {
   private mutating func posixClass(into ranges: inout CharacterRanges) throws(Refusal) {
     position += 1
     let isNegated = take("^")
-    var name = ""
-    while let scalar = next, scalar.properties.isAlphabetic {
-      name.unicodeScalars.append(scalar)
-      position += 1
-    }
-    guard take(":"), take("]"), let set = Self.posixClasses[name] else {
+    let name = takeAll(where: \.properties.isAlphabetic)
+    guard take(":]"), let set = Self.posixClasses[name] else {
       throw Refusal(message: "[:\(name) begins no class that is known")
     }
     ranges.insert(set, negated: isNegated)

@@ -8,7 +8,6 @@ package struct TargetRecord: Sendable {
   private(set) var status: String
   /// Whether it is reachable, or available; `nil` as long as that is not known.
   private(set) var isUp: Bool?
-  /// Why it is not, if it is not.
   package private(set) var cause: String?
   private var since: Int64
   private var seconds: [String: Double] = [:]
@@ -42,7 +41,6 @@ package struct TargetRecord: Sendable {
   /// A diagnosis has found the cause of the outage, if there still is one.
   package mutating func take(diagnosed cause: String) { if isUp == false { self.cause = cause } }
 
-  /// Adds its samples to the families of all targets.
   func add(to families: inout TargetFamilies, named name: String, at uptime: Int64) {
     if let isUp { families.reachable.add(isUp ? 1 : 0, ["target": name]) }
     families.changes.add(Double(changes), ["target": name])
@@ -56,7 +54,6 @@ package struct TargetRecord: Sendable {
   }
 }
 
-/// The metrics of the targets that are watched.
 struct TargetFamilies {
   var reachable = MetricFamily(
     "dialtone_reachable", "Whether packets for the target can leave, or whether the site answers as expected")

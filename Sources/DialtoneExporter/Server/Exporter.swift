@@ -13,7 +13,6 @@ internal import NIOPosix
 /// most half of their time; what comes beyond is refused at once. No request has a file read. A request, its answer and
 /// its probe stay on one event loop, so that no thread waits for another.
 package final class Exporter: Sendable {
-  /// A request, as far as it matters.
   struct Request: Sendable {
     var method = "GET"
     var target = "/"
@@ -258,21 +257,20 @@ package final class Exporter: Sendable {
       total.add(Double(count), ["verdict": verdict])
     }
     return [
-      total, MetricFamily("dialtone_probes_running", "How many probes are under way", .gauge, Double(state.running)),
-      MetricFamily("dialtone_probes_waiting", "How many probes wait for their turn", .gauge, Double(state.waiting)),
-      MetricFamily(
-        "dialtone_probes_refused_total", "How many probes were refused, since too many were under way", .counter,
+      total, .gauge("dialtone_probes_running", "How many probes are under way", Double(state.running)),
+      .gauge("dialtone_probes_waiting", "How many probes wait for their turn", Double(state.waiting)),
+      .counter(
+        "dialtone_probes_refused_total", "How many probes were refused, since too many were under way",
         Double(state.refused)),
       // As they are there.
-      MetricFamily(
-        "blackbox_exporter_config_last_reload_successful", "Blackbox exporter config loaded successfully.", .gauge,
+      .gauge(
+        "blackbox_exporter_config_last_reload_successful", "Blackbox exporter config loaded successfully.",
         isOutdated ? 0 : 1),
-      MetricFamily(
+      .gauge(
         "blackbox_exporter_config_last_reload_success_timestamp_seconds",
-        "Timestamp of the last successful configuration reload.", .gauge, since.durationSince1970.inSeconds),
-      MetricFamily(
-        "blackbox_module_unknown_total", "Count of unknown modules requested by probes", .counter,
-        Double(state.unknownModules)),
+        "Timestamp of the last successful configuration reload.", since.durationSince1970.inSeconds),
+      .counter(
+        "blackbox_module_unknown_total", "Count of unknown modules requested by probes", Double(state.unknownModules)),
     ]
   }
 

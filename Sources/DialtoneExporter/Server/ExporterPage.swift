@@ -63,7 +63,6 @@ struct ExporterPage {
     "<tr>" + cells.map { "<td>\(Self.escaped($0))</td>" }.joined() + "</tr>\n"
   }
 
-  /// What it shows of a probe that has ended.
   static func cells(of probe: ProbeRequest, _ result: ProbeResult, at time: UTCTimestamp) -> [String] {
     let verdict = [result.verdict.kind.identifier, result.verdict.stage, result.verdict.reason].filter { !$0.isEmpty }
     let milliseconds = Int((result.duration.inSeconds * 1_000).rounded())
@@ -75,18 +74,13 @@ struct ExporterPage {
 
   /// Text as it stands in HTML, in elements and attributes. Control characters have no place there.
   static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "'": result += "&#39;"
-      case _ where [.control, .format].contains(scalar.properties.generalCategory): result += "\u{FFFD}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+    text.unicodeScalars.map { scalar in
+      let isControl = [.control, .format].contains(scalar.properties.generalCategory)
+      return isControl ? "\u{FFFD}" : references[scalar] ?? String(scalar)
+    }.joined()
   }
+
+  private static let references: [Unicode.Scalar: String] = [
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
+  ]
 }

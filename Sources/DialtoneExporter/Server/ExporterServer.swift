@@ -15,7 +15,6 @@ internal import NIOPosix
 /// for its next request, or whose request has been coming longest. If an answer is being found for each, the new one
 /// gets a polite answer.
 package final class ExporterServer: Sendable {
-  /// Why it cannot listen.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
@@ -32,13 +31,8 @@ package final class ExporterServer: Sendable {
     package init() {}
   }
 
-  private struct Connection {
-    let channel: any Channel
-    let waiting: RequestHandler.Waiting
-  }
-
   private struct State {
-    var connections: [ObjectIdentifier: Connection] = [:]
+    var connections: [ObjectIdentifier: (channel: any Channel, waiting: RequestHandler.Waiting)] = [:]
     var listeners: [any Channel] = []
     var isStopping = false
   }
@@ -145,9 +139,9 @@ package final class ExporterServer: Sendable {
   /// needs one. Then one whose request does not come to its end: else a client that opens enough of them would keep all
   /// others out. Returns whether there was room.
   private func admits(_ channel: any Channel, _ waiting: RequestHandler.Waiting) -> Bool {
-    let (isAdmitted, longest) = state.withLock { state -> (Bool, Connection?) in
+    let (isAdmitted, longest) = state.withLock { state -> (Bool, (any Channel)?) in
       if state.isStopping { return (false, nil) }
-      var longest: Connection?
+      var longest: (any Channel)?
       if state.connections.count >= connectionLimit {
         let others = state.connections.mapValues(\.waiting.now).filter { $0.value.phase != .answer }
         func order(_ other: (phase: RequestHandler.Waiting.Phase, since: NIODeadline)) -> (Int, NIODeadline) {
@@ -155,24 +149,22 @@ package final class ExporterServer: Sendable {
         }
         let first = others.min { order($0.value) < order($1.value) }
         guard let first else { return (false, nil) }
-        longest = state.connections.removeValue(forKey: first.key)
+        longest = state.connections.removeValue(forKey: first.key)?.channel
       }
-      state.connections[ObjectIdentifier(channel)] = Connection(channel: channel, waiting: waiting)
+      state.connections[ObjectIdentifier(channel)] = (channel, waiting)
       return (true, longest)
     }
     // A request that comes to its end in this moment is answered.
-    longest?.channel.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop(makesRoom: true))
+    longest?.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop(makesRoom: true))
     return isAdmitted
   }
 
   /// Takes no more requests, and waits for those under way, but not for long. Call it on a thread that may block.
   package func stop(within limit: Duration) {
-    let former = state.withLock { state -> ([any Channel], [any Channel])? in
-      if state.isStopping { return nil }
+    let (listeners, connections) = state.withLock { state in
       state.isStopping = true
       return (state.listeners, state.connections.values.map(\.channel))
     }
-    guard let (listeners, connections) = former else { return }
     for listener in listeners { listener.close(promise: nil) }
     for connection in connections { connection.pipeline.fireUserInboundEventTriggered(RequestHandler.Stop()) }
     let done = DispatchSemaphore(value: 0)

@@ -26,24 +26,21 @@ package final class ProcessMetrics: Sendable {
   }
 
   var families: [MetricFamily] {
-    var info = MetricFamily("dialtone_build_info", "The version of Dialtone", .info)
-    info.add(1, ["version": DialtoneLibraryVersion.current.description])
-    var families = [
-      info,
-      MetricFamily(
-        "process_start_time_seconds", "Start time of the process since unix epoch in seconds", .gauge, start),
+    var families: [MetricFamily] = [
+      .info("dialtone_build_info", "The version of Dialtone", ["version": DialtoneLibraryVersion.current.description]),
+      .gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds", start),
     ]
     var clock = timespec()
     // It is written during the call.
     if unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &clock) == 0 {
       families.append(
-        MetricFamily(
-          "process_cpu_seconds_total", "Total user and system CPU time spent in seconds", .counter,
+        .counter(
+          "process_cpu_seconds_total", "Total user and system CPU time spent in seconds",
           Double(clock.tv_sec) + Double(clock.tv_nsec) * 1e-9))
     }
     if let bytes = memory.withLock({ $0 }) {
       families.append(
-        MetricFamily("process_resident_memory_bytes", "Resident memory size in bytes", .gauge, bytes))
+        .gauge("process_resident_memory_bytes", "Resident memory size in bytes", bytes))
     }
     return families
   }

@@ -182,10 +182,10 @@ final class RequestHandler: ChannelInboundHandler {
     if isLast { headers.add(name: "Connection", value: "close") }
     let head = HTTPResponseHead(
       version: .http1_1, status: HTTPResponseStatus(statusCode: response.status), headers: headers)
-    var parts: [HTTPServerResponsePart] = [.head(head)]
-    if method != .HEAD { parts.append(.body(.byteBuffer(body))) }
-    for part in parts.dropLast() { context.write(wrapOutboundOut(part), promise: nil) }
-    context.writeAndFlush(wrapOutboundOut(parts[parts.count - 1])).assumeIsolated().whenComplete { [self] _ in end() }
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if method == .HEAD { body.clear() }
+    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(body)))).assumeIsolated()
+      .whenComplete { [self] _ in end() }
   }
 
   /// The system has taken an answer. Its end, which has no bytes, lets the next request in: so answers do not pile up

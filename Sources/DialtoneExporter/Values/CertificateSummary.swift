@@ -5,50 +5,19 @@ internal import DialtoneSites
 
 /// What a certificate says of itself, as Go's crypto/x509 writes it.
 struct CertificateSummary: Sendable {
-  private(set) var subject = ""
-  private(set) var issuer = ""
+  let subject: String
+  let issuer: String
   /// The DNS names among the subject alternative names.
-  private(set) var names: [String] = []
+  let names: [String]
   let fingerprint: String
 
   /// - Parameter bytes: The certificate in DER (RFC 5280, 4.1).
   init(_ bytes: [UInt8]) {
     fingerprint = SHA256.hexadecimalDigest(of: bytes)
-    var file = DERReader(bytes[...])
-    guard var certificate = file.next(DERReader.sequence).map(DERReader.init),
-      var body = certificate.next(DERReader.sequence).map(DERReader.init)
-    else { return }
-    // The version, which may be left out, serial number and algorithm.
-    _ = body.next(DERReader.context(0))
-    _ = body.next(DERReader.integer)
-    _ = body.next(DERReader.sequence)
-    issuer = DistinguishedName(body.next(DERReader.sequence) ?? []).text
-    _ = body.next(DERReader.sequence)
-    subject = DistinguishedName(body.next(DERReader.sequence) ?? []).text
-    while let element = body.next() {
-      if element.tag == DERReader.context(3) { readExtensions(element.contents) }
-    }
-  }
-
-  /// 2.5.29.17, and the tag of a dNSName in it (RFC 5280, 4.2.1.6).
-  private static let alternativeName: [UInt8] = [0x55, 0x1D, 0x11]
-  private static let dnsName: UInt8 = 0x82
-
-  private mutating func readExtensions(_ contents: ArraySlice<UInt8>) {
-    var outer = DERReader(contents)
-    guard var extensions = outer.next(DERReader.sequence).map(DERReader.init) else { return }
-    while var one = extensions.next(DERReader.sequence).map(DERReader.init) {
-      guard let identifier = one.next(DERReader.objectIdentifier), identifier.elementsEqual(Self.alternativeName) else {
-        continue
-      }
-      _ = one.next(DERReader.boolean)
-      guard var value = one.next(DERReader.octetString).map(DERReader.init),
-        var list = value.next(DERReader.sequence).map(DERReader.init)
-      else { continue }
-      while let name = list.next() {
-        if name.tag == Self.dnsName { names.append(String(decoding: name.contents, as: UTF8.self)) }
-      }
-    }
+    let fields = CertificateFields(bytes)
+    subject = DistinguishedName(fields?.subject ?? []).text
+    issuer = DistinguishedName(fields?.issuer ?? []).text
+    names = fields?.names ?? []
   }
 }
 

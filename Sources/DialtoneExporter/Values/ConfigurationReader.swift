@@ -44,7 +44,6 @@ extension ExporterConfiguration {
   }
 }
 
-/// Reads what stands under one module's name.
 private struct ModuleReader {
   let file: (String) throws -> String
 
@@ -73,7 +72,7 @@ private struct ModuleReader {
           module.followsRedirects = try !older.value.boolean(older.key.text)
         }
       case "tcp" where prober == .tcp:
-        for (key, value) in try value.entries() { try readTCP(key, value, into: &module) }
+        for (key, value) in try value.entries() { try readBoth(key, value, into: &module) }
       default: throw key.refusal("a module of the prober \(prober) has no such key that can be honoured; remove it")
       }
     }
@@ -120,15 +119,9 @@ private struct ModuleReader {
     }
   }
 
-  private func readTCP(_ key: YAMLKey, _ value: YAMLValue, into module: inout ProbeModule) throws(ConfigurationError) {
-    switch key.text {
-    case "tls": module.usesTLS = try value.boolean(key.text)
-    default: try readBoth(key, value, into: &module)
-    }
-  }
-
   private func readBoth(_ key: YAMLKey, _ value: YAMLValue, into module: inout ProbeModule) throws(ConfigurationError) {
     switch key.text {
+    case "tls" where module.prober == .tcp: module.usesTLS = try value.boolean(key.text)
     case "preferred_ip_protocol":
       switch try value.string() {
       case "ip4": module.preferredFamily = .ipv4
@@ -187,10 +180,9 @@ private struct ModuleReader {
   ]
 
   private func fields(_ value: YAMLValue) throws(ConfigurationError) -> [SiteInspection.Field] {
-    var fields: [SiteInspection.Field] = []
-    for (key, value) in try value.entries() {
+    try value.entries().map { key, value throws(ConfigurationError) in
       let text = try value.string()
-      guard !key.text.isEmpty, key.text.utf8.allSatisfy(Self.isToken) else {
+      guard !key.text.isEmpty, key.text.utf8.allSatisfy(ASCII.isTokenByte) else {
         throw key.refusal("this is no name of a header (RFC 9110, 5.1)")
       }
       if Self.ownFields.contains(ASCII.folded(key.text)) {
@@ -199,12 +191,7 @@ private struct ModuleReader {
       guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else {
         throw value.refusal("headers: a value has a line break or another control character")
       }
-      fields.append(SiteInspection.Field(name: key.text, value: text))
+      return SiteInspection.Field(name: key.text, value: text)
     }
-    return fields
-  }
-
-  private static func isToken(_ byte: UInt8) -> Bool {
-    ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 }

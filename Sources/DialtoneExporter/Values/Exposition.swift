@@ -20,12 +20,25 @@ package struct MetricFamily: Sendable {
   let kind: Kind
   private(set) var samples: [Sample] = []
 
-  /// The value is that of its only sample.
-  package init(_ name: String, _ help: String, _ kind: Kind = .gauge, _ value: Double? = nil) {
-    self.name = name
-    self.help = help
-    self.kind = kind
-    if let value { add(value) }
+  package init(_ name: String, _ help: String, _ kind: Kind = .gauge) {
+    (self.name, self.help, self.kind) = (name, help, kind)
+  }
+
+  // With its only sample.
+  package static func gauge(_ name: String, _ help: String, _ value: Double) -> Self {
+    Self(name, help).adding(value)
+  }
+  package static func counter(_ name: String, _ help: String, _ value: Double) -> Self {
+    Self(name, help, .counter).adding(value)
+  }
+  static func info(_ name: String, _ help: String, _ labels: KeyValuePairs<String, String>) -> Self {
+    Self(name, help, .info).adding(1, labels)
+  }
+
+  private func adding(_ value: Double, _ labels: KeyValuePairs<String, String> = [:]) -> Self {
+    var family = self
+    family.add(value, labels)
+    return family
   }
 
   package mutating func add(_ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {

@@ -15,7 +15,6 @@ enum HTTPDate {
     let texts = time.descriptionInSeconds.utf8.split { !ASCII.isDigit($0) && $0 != UInt8(ascii: ":") }
     let parts = texts.map(Substring.init)
     let numbers = parts.prefix(3).compactMap { Int64($0) }
-    guard numbers.count == 3, parts.count == 4 else { return "" }
     let days = Int(UTCTimestamp.days(year: numbers[0], month: numbers[1], day: numbers[2]))
     let weekday = weekdays[(days % 7 + 7) % 7]
     return "\(weekday), \(parts[2]) \(months[Int(numbers[1]) - 1]) \(parts[0]) \(parts[3]) GMT"

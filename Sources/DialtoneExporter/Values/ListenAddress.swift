@@ -4,7 +4,6 @@
 internal import CDialtoneSystem
 package import Dialtone
 
-/// Where an exporter listens.
 package enum ListenAddress: Sendable, Equatable {
   /// With `nil`, every address of the machine.
   case network(IPAddress?, port: UInt16)
@@ -14,9 +13,6 @@ package enum ListenAddress: Sendable, Equatable {
 
   /// blackbox_exporter's port, on this machine alone.
   package static let usual = ListenAddress.network(IPAddress("127.0.0.1"), port: 9115)
-
-  /// A free port of this machine, for tests.
-  package static let anyPort = ListenAddress.network(IPAddress("127.0.0.1"), port: 0)
 
   /// Reads `127.0.0.1:9115`, `[::1]:9115`, `:9115` and `unix:/run/dialtone.sock`; `nil` if it is none of these.
   package init?(_ text: String) {

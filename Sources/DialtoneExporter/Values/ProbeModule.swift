@@ -55,7 +55,6 @@ package struct ProbeModule: Sendable {
     written = "prober: \(prober)"
   }
 
-  /// Whether the body is looked at.
   var readsBody: Bool { !forbidden.isEmpty || !required.isEmpty }
 }
 
@@ -71,7 +70,6 @@ extension HostName {
   }
 }
 
-/// The modules of an exporter.
 package struct ExporterConfiguration: Sendable {
   package var modules: [String: ProbeModule]
 

@@ -3,7 +3,6 @@
 
 internal import Dialtone
 
-/// Texts as blocks, below `|` or `>`.
 extension YAMLCursor {
   /// A text below `|` or `>`, which keep line breaks and fold them.
   mutating func takeBlock(in parent: Int) throws(ConfigurationError) -> String {

@@ -6,7 +6,8 @@ internal import Dialtone
 /// A place in a YAML text, and the moves over what means nothing: blanks, comments, line breaks.
 struct YAMLCursor {
   private let scalars: [Unicode.Scalar]
-  private(set) var index = 0
+  /// Behind it is what is left. Others set it back within a line.
+  var index = 0
   private(set) var line = 1
   private var lineStart = 0
 
@@ -92,9 +93,6 @@ struct YAMLCursor {
     for _ in 0..<3 { advance() }
     return true
   }
-
-  /// Back to an earlier place of this line.
-  mutating func goBack(to place: Int) { index = place }
 
   mutating func skipBlanks() {
     while next == " " || next == "\t" { advance() }

@@ -80,21 +80,23 @@ struct YAMLReader {
     var entries: [(key: YAMLKey, value: YAMLValue)] = []
     var lines: [String: Int] = [:]
     repeat {
-      let line = cursor.line
       if cursor.isSign("-") { throw misaligned }
-      guard let text = try cursor.takeKey(in: column) else {
-        throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
-      }
-      let key = try unique(text, line, in: &lines)
-      entries.append((key, try value(in: column, line: line, isOfKey: true)))
+      let key = try key(in: column, &lines)
+      entries.append((key, try value(in: column, line: key.line, isOfKey: true)))
     } while cursor.column == column
     if cursor.column > column { throw misaligned }
     return entries
   }
 
-  private func unique(
-    _ text: String, _ line: Int, in lines: inout [String: Int]
+  /// `lines` has those of the keys before it.
+  private mutating func key(
+    in parent: Int?, _ lines: inout [String: Int]
   ) throws(ConfigurationError) -> YAMLKey {
+    let line = cursor.line
+    let isBracket = cursor.next == "[" || cursor.next == "{"
+    guard !(isBracket && parent == nil), let text = try cursor.takeKey(in: parent) else {
+      throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
+    }
     if let first = lines.updateValue(line, forKey: text) {
       throw YAMLKey(text: text, line: first).refusal("it is there twice, again in line \(line); remove one of them")
     }
@@ -141,30 +143,20 @@ struct YAMLReader {
 
   private mutating func items() throws(ConfigurationError) -> [YAMLValue] {
     let opening = cursor
-    cursor.advance()
     var items: [YAMLValue] = []
-    while try !closes("]", opening) {
-      items.append(try flow(in: nil))
-      try separate("]", opening)
-    }
+    while try hasMore(before: "]", opening) { items.append(try flow(in: nil)) }
     return items
   }
 
   private mutating func entries() throws(ConfigurationError) -> [(key: YAMLKey, value: YAMLValue)] {
     let opening = cursor
-    cursor.advance()
     var entries: [(key: YAMLKey, value: YAMLValue)] = []
     var lines: [String: Int] = [:]
-    while try !closes("}", opening) {
-      let line = cursor.line
-      guard cursor.next != "[", cursor.next != "{", let text = try cursor.takeKey(in: nil) else {
-        throw cursor.refusal("this is no YAML: a key is expected here, a text with a colon and a space behind it")
-      }
-      let key = try unique(text, line, in: &lines)
+    while try hasMore(before: "}", opening) {
+      let key = try key(in: nil, &lines)
       try skip(in: opening)
       let isEmpty = cursor.next == "," || cursor.next == "}"
-      entries.append((key, isEmpty ? YAMLValue(line: line, content: .text("", isPlain: true)) : try flow(in: nil)))
-      try separate("}", opening)
+      entries.append((key, isEmpty ? YAMLValue(line: key.line, content: .text("", isPlain: true)) : try flow(in: nil)))
     }
     return entries
   }
@@ -174,17 +166,21 @@ struct YAMLReader {
     if cursor.isDocumentOver { throw cursor.unclosed(opening) }
   }
 
-  private mutating func closes(_ bracket: Unicode.Scalar, _ opening: YAMLCursor) throws(ConfigurationError) -> Bool {
+  /// Goes over the opening bracket, or the comma behind a part. Returns whether another part follows, or else goes over
+  /// the closing bracket.
+  private mutating func hasMore(
+    before bracket: Unicode.Scalar, _ opening: YAMLCursor
+  ) throws(ConfigurationError) -> Bool {
     try skip(in: opening)
-    return cursor.take(bracket)
-  }
-
-  private mutating func separate(_ bracket: Unicode.Scalar, _ opening: YAMLCursor) throws(ConfigurationError) {
-    try skip(in: opening)
-    if cursor.take(",") || cursor.next == bracket { return }
-    throw cursor.refusal(
-      cursor.next == ":"
-        ? "a colon stands where none can; put braces around a pair, {key: value}, or quotes around a text"
-        : "this is no YAML: a comma or \(bracket) is missing")
+    if cursor.index == opening.index || cursor.next == "," {
+      cursor.advance()
+      try skip(in: opening)
+    } else if cursor.next != bracket {
+      throw cursor.refusal(
+        cursor.next == ":"
+          ? "a colon stands where none can; put braces around a pair, {key: value}, or quotes around a text"
+          : "this is no YAML: a comma or \(bracket) is missing")
+    }
+    return !cursor.take(bracket)
   }
 }

@@ -3,7 +3,6 @@
 
 internal import Dialtone
 
-/// Keys, and texts without quotes and in quotes.
 extension YAMLCursor {
   typealias Text = [Unicode.Scalar]
 
@@ -44,7 +43,7 @@ extension YAMLCursor {
       advance()
       if !isBlank { end = index }
     }
-    goBack(to: end)
+    index = end
     return Array(text(from: start))
   }
 
@@ -161,7 +160,6 @@ extension YAMLCursor {
     "P": "\u{2029}",
   ]
 
-  /// What stands behind a backslash.
   private mutating func takeEscaped() throws(ConfigurationError) -> Unicode.Scalar {
     guard let letter = next else { throw refusal("this is no YAML: it ends too early") }
     if let scalar = Self.escaped[letter] {

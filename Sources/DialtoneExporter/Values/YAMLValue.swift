@@ -3,10 +3,9 @@
 
 internal import Dialtone
 
-/// A key, with its line.
 struct YAMLKey {
   let text: String
-  let line: Int?
+  let line: Int
 
   func refusal(_ message: String) -> ConfigurationError {
     ConfigurationError(line: line, message: "\(HostText.shown(text[...])): \(message)")

@@ -23,7 +23,7 @@ package struct JournalDirectory: Sendable {
     package init(number: Int, day: Int64) {
       self.number = number
       self.day = day
-      name = "\(WallTime.padded(number, 6))-\(WallTime.dayText(day * WallTime.day)).jsonl"
+      name = "\(UTCTimestamp.padded(number, 6))-\(WallTime.dayText(day * WallTime.day)).jsonl"
     }
 
     /// `nil` if it has another name than ours.
@@ -39,6 +39,15 @@ package struct JournalDirectory: Sendable {
   }
 
   package func path(of file: File) -> String { "\(path)/\(file.name)" }
+
+  /// How many bytes a file has; none if it is gone.
+  func size(of file: File) -> Int { Self.status(of: path(of: file)).map { Int($0.st_size) } ?? 0 }
+
+  static func status(of path: String) -> stat? {
+    var status = stat()
+    // Fills one structure; the path is only read.
+    return unsafe stat(path, &status) == 0 ? status : nil
+  }
 
   /// The files, in their order.
   package func files() throws(SystemError) -> [File] {

@@ -37,7 +37,7 @@ package struct JournalReader {
     let first = since?.floorDivided(by: WallTime.day) ?? .min
     let all = try directory.files()
     let files = all.dropFirst(max(0, (all.firstIndex { $0.day >= first } ?? all.count) - 1))
-    let sizes = files.map { size(of: directory.path(of: $0)) }
+    let sizes = files.map(directory.size)
     let total = sizes.reduce(0, +)
     var done = 0
     var (failure, next): (SystemError?, Int?)
@@ -61,26 +61,25 @@ package struct JournalReader {
     _ file: JournalDirectory.File, progress: (Int) -> Void = { _ in }, _ take: (JournalEvent) -> Void
   ) throws(SystemError) {
     let path = directory.path(of: file)
-    let descriptor = unsafe csystem_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)  // It is only read.
-    if descriptor < 0 {
+    do throws(SystemFile.Failure) {
+      try readLines(of: SystemFile.open(path), progress, take)
+    } catch .refused(let error) {
       // The oldest may have gone meanwhile.
-      if csystem_errno() == ENOENT { return }
-      throw SystemError(path)
+      if error.errno != ENOENT { throw SystemError(path, errno: error.errno) }
+    } catch {
+      throw SystemError(path, errno: EINVAL)
     }
-    let owner = OwnedDescriptor(descriptor)
-    defer { withExtendedLifetime(owner) {} }
-    var status = stat()
-    // Fills one structure.
-    if unsafe fstat(descriptor, &status) != 0 { throw SystemError(path) }
-    let kind = status.st_mode & mode_t(S_IFMT)
-    if kind != mode_t(S_IFREG) { throw SystemError(path, errno: kind == mode_t(S_IFDIR) ? EISDIR : EINVAL) }
+  }
+
+  private mutating func readLines(
+    of file: borrowing OwnedDescriptor, _ progress: (Int) -> Void, _ take: (JournalEvent) -> Void
+  ) throws(SystemFile.Failure) {
     var buffer: [UInt8] = []
-    var start = 0
     var done = 0
-    while true {
-      let count = try fill(&buffer, from: &start, descriptor, path)
-      if count == 0 { break }
-      done += count
+    while case let chunk = try SystemFile.read(file.rawValue, atMost: Self.chunk), !chunk.isEmpty {
+      done += chunk.count
+      buffer += chunk
+      var start = 0
       while let end = buffer[start...].firstIndex(of: 0x0A) {
         self.take(buffer[start..<end], take)
         start = end + 1
@@ -89,9 +88,10 @@ package struct JournalReader {
         skip()
         start = buffer.count
       }
+      buffer.removeSubrange(..<start)
       progress(done)
     }
-    self.take(buffer[start...], take)
+    self.take(buffer[...], take)
   }
 
   private mutating func take(_ line: ArraySlice<UInt8>, _ take: (JournalEvent) -> Void) {
@@ -102,32 +102,5 @@ package struct JournalReader {
   private mutating func skip() {
     skippedLines += 1
     onSkip(false)
-  }
-
-  /// Drops what was taken, and appends what read(2) gives. Returns how many bytes that are.
-  private func fill(
-    _ buffer: inout [UInt8], from start: inout Int, _ descriptor: CInt, _ path: String
-  ) throws(SystemError) -> Int {
-    buffer.removeSubrange(..<start)
-    start = 0
-    while true {
-      var count = 0
-      let chunk = unsafe [UInt8](unsafeUninitializedCapacity: Self.chunk) { bytes, initialized in
-        // read(2) writes at most as many bytes as it is told there is room for, and returns how many.
-        count = unsafe CDialtoneSystem.read(descriptor, bytes.baseAddress, bytes.count)
-        initialized = max(0, count)
-      }
-      if count >= 0 {
-        buffer += chunk
-        return count
-      }
-      if csystem_errno() != EINTR { throw SystemError(path) }
-    }
-  }
-
-  private func size(of path: String) -> Int {
-    var status = stat()
-    // Fills one structure. A file that is gone has no bytes.
-    return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 }

@@ -21,12 +21,16 @@ package struct JournalWriter: ~Copyable {
     var isHeader = false
   }
 
-  /// What a path leads to.
   private struct Identity: Equatable {
     let device: dev_t
     let inode: ino_t
 
     init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
+
+    init?(at path: String) {
+      guard let status = JournalDirectory.status(of: path) else { return nil }
+      self.init(status)
+    }
   }
 
   /// As many lines wait at most; beyond, the oldest are lost.
@@ -48,7 +52,6 @@ package struct JournalWriter: ~Copyable {
   private var waiting: [Line] = []
   /// The failure that was told last.
   private var failure: String?
-  /// Counts for those who watch the recorder.
   package private(set) var counts = Counts()
 
   package struct Counts: Equatable, Sendable {
@@ -132,7 +135,7 @@ package struct JournalWriter: ~Copyable {
       if !isFolderGone {
         let files = try directory.files()
         // Another one may be in its place, which nobody has locked.
-        if folder == nil || folder == Self.status(of: directory.path).map(Identity.init) { return files }
+        if folder == nil || folder == Identity(at: directory.path) { return files }
       }
     } catch {
       isFolderGone = error.errno == ENOENT && file != nil
@@ -155,7 +158,7 @@ package struct JournalWriter: ~Copyable {
     descriptor = number
     self.file = file
     size = status().map { Int($0.st_size) } ?? 0
-    folder = Self.status(of: directory.path).map(Identity.init)
+    folder = Identity(at: directory.path)
     isTorn = size > 0 && !endsWithLine(path)
   }
 
@@ -172,7 +175,7 @@ package struct JournalWriter: ~Copyable {
   /// Whether nobody has removed the file or a part of it, or moved it or its folder away.
   private func isStillThere() -> Bool {
     guard let file, let status = status(), status.st_nlink > 0, status.st_size >= size else { return false }
-    if let there = Self.status(of: directory.path(of: file)) { return Identity(there) == Identity(status) }
+    if let there = Identity(at: directory.path(of: file)) { return there == Identity(status) }
     // Who may not look there any more may still write.
     return csystem_errno() != ENOENT && csystem_errno() != ENOTDIR
   }
@@ -182,12 +185,6 @@ package struct JournalWriter: ~Copyable {
     var status = stat()
     // Fills one structure.
     return unsafe fstat(descriptor, &status) == 0 ? status : nil
-  }
-
-  private static func status(of path: String) -> stat? {
-    var status = stat()
-    // Fills one structure; the path is only read.
-    return unsafe stat(path, &status) == 0 ? status : nil
   }
 
   private mutating func append(_ line: borrowing Line) throws(SystemError) {
@@ -217,7 +214,7 @@ package struct JournalWriter: ~Copyable {
 
   /// Removes the oldest files beyond the limit, never the last.
   private func prune(_ files: [JournalDirectory.File]) {
-    let sizes = files.map { file in Self.status(of: directory.path(of: file)).map { Int($0.st_size) } ?? 0 }
+    let sizes = files.map(directory.size)
     // The file that begins has room, too.
     var total = sizes.reduce(sizeLimit / 8, +)
     for (file, size) in zip(files, sizes).dropLast() where total > sizeLimit {

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// Writes one JSON value (RFC 8259) as bytes on one line, its keys in the order in which they are given.
 package struct JSONText {
   package private(set) var bytes: [UInt8] = []
@@ -58,9 +60,8 @@ package struct JSONText {
   package mutating func null() { element("null".utf8) }
 
   package static func seconds(_ microseconds: Int64) -> String {
-    let digits = String(microseconds.magnitude % 1_000_000)
-    let sign = microseconds < 0 ? "-" : ""
-    return "\(sign)\(microseconds.magnitude / 1_000_000).\(String(repeating: "0", count: 6 - digits.count))\(digits)"
+    let (whole, part) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
+    return "\(microseconds < 0 ? "-" : "")\(whole).\(UTCTimestamp.padded(part, 6))"
   }
 
   package mutating func string(_ value: String) {
@@ -74,8 +75,7 @@ package struct JSONText {
       case 0x09: bytes += "\\t".utf8
       // C0 must be escaped; DEL and C1 are, because a line may end up on a terminal.
       case ..<0x20, 0x7F...0x9F:
-        let digits = String(scalar.value, radix: 16)
-        bytes += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8
+        bytes += "\\u00\(scalar.value < 0x10 ? "0" : "")\(String(scalar.value, radix: 16))".utf8
       default: bytes += String(scalar).utf8
       }
     }

@@ -115,24 +115,12 @@ private struct JSONReader {
   }
 
   private mutating func number() -> JSONValue? {
-    let isNegative = take(0x2D)
-    var value: Int64 = 0
     let start = position
-    while let byte = next, (0x30...0x39).contains(byte) {
-      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-      let (sum, carry) = product.subtractingReportingOverflow(Int64(byte - 0x30))
-      if overflow || carry { return nil }
-      value = sum
-      position += 1
-    }
-    if position == start || !isNegative && value == .min { return nil }
-    if let byte = next, [0x2E, 0x45, 0x65].contains(byte) {
-      while let byte = next, [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte) || (0x30...0x39).contains(byte) {
-        position += 1
-      }
-      return .null
-    }
-    return .number(isNegative ? value : -value)
+    while let byte = next, ASCII.isDigit(byte) || "+-.Ee".utf8.contains(byte) { position += 1 }
+    let text = bytes[start..<position]
+    let whole = text.prefix { $0 != 0x2E && $0 | 0x20 != 0x65 }
+    guard whole.first != 0x2B, let number = Int64(String(decoding: whole, as: UTF8.self)) else { return nil }
+    return whole.count == text.count ? .number(number) : .null
   }
 
   private mutating func string() -> String? {
@@ -157,23 +145,19 @@ private struct JSONReader {
   private mutating func escape() -> [UInt8]? {
     guard let byte = next else { return nil }
     position += 1
-    switch byte {
-    case 0x22, 0x5C, 0x2F: return [byte]
-    case 0x62: return [8]
-    case 0x66: return [12]
-    case 0x6E: return [10]
-    case 0x72: return [13]
-    case 0x74: return [9]
-    case 0x75:
-      let digits = bytes[position...].prefix(4)
-      guard digits.count == 4, digits.allSatisfy(ASCII.isHexDigit),
-        let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
-        // Surrogates stand for what we write as it is.
-        let scalar = Unicode.Scalar(code)
-      else { return nil }
-      position += 4
-      return Array(String(scalar).utf8)
-    default: return nil
-    }
+    if let plain = Self.escapes[byte] { return [plain] }
+    let digits = bytes[position...].prefix(4)
+    guard byte == 0x75, digits.count == 4, digits.allSatisfy(ASCII.isHexDigit),
+      let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
+      // Surrogates stand for what we write as it is.
+      let scalar = Unicode.Scalar(code)
+    else { return nil }
+    position += 4
+    return Array(String(scalar).utf8)
   }
+
+  /// What stands behind a backslash, and what it stands for (RFC 8259, 7).
+  private static let escapes: [UInt8: UInt8] = [
+    0x22: 0x22, 0x5C: 0x5C, 0x2F: 0x2F, 0x62: 8, 0x66: 12, 0x6E: 10, 0x72: 13, 0x74: 9,
+  ]
 }

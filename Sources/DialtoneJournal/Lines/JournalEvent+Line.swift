@@ -103,18 +103,7 @@ extension JournalEvent {
     text.field("summary", explanation.summary)
     text.fieldIfAny("advice", explanation.advice)
     text.fieldIfAny("sharedFrom", explanation.sharedFrom)
-    if !withSteps { return }
-    text.key("steps")
-    text.array { text in
-      for step in explanation.steps {
-        text.object { text in
-          text.field("step", step.step)
-          text.fieldIfAny("family", step.family)
-          text.field("outcome", step.outcome)
-          text.field("text", step.text)
-        }
-      }
-    }
+    if withSteps { text.steps(explanation.steps, leavesOut: true) }
   }
 
   private func write(_ path: NetworkSummary, _ text: inout JSONText) {
@@ -122,6 +111,23 @@ extension JournalEvent {
     text.fieldIfAny("interface", path.interface)
     text.fieldIfAny("kind", path.kind)
     text.fieldIfAny("reason", path.reason)
+  }
+}
+
+extension JSONText {
+  /// The steps of an explanation. A family that is not known is left out, or `null`.
+  mutating func steps(_ steps: [Explanation.Step], leavesOut: Bool) {
+    key("steps")
+    array { text in
+      for step in steps {
+        text.object { text in
+          text.field("step", step.step)
+          if !leavesOut || step.family != nil { text.field("family", step.family) }
+          text.field("outcome", step.outcome)
+          text.field("text", step.text)
+        }
+      }
+    }
   }
 }
 

@@ -10,11 +10,8 @@ package struct JournalView {
   package var until: Int64
   /// The targets that are told of; `nil` for all.
   package var targets: Set<String>?
-  /// The lines that could not be read.
   package private(set) var skippedLines = 0
-  /// The files that could not be read.
   package private(set) var skippedFiles: [String] = []
-  /// The targets that it told of.
   package private(set) var seen: Set<String> = []
 
   package init(_ directory: JournalDirectory, since: Int64, until: Int64, targets: Set<String>? = nil) {

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// A journal as OpenMetrics with time stamps, for `promtool tsdb create-blocks-from openmetrics`: what a scrape each
 /// minute would have got, and a sample at each change. Where nobody watched, there is none.
 ///
@@ -64,7 +66,6 @@ package struct OpenMetrics {
     }
   }
 
-  /// Gives the lines.
   package func write<Failure: Error>(_ line: (String) throws(Failure) -> Void) throws(Failure) {
     var heads = Self.heads[...]
     for (series, spans) in kept.sorted(by: { $0.key < $1.key }) {
@@ -78,15 +79,11 @@ package struct OpenMetrics {
       for (time, value) in samples.sorted(by: { $0.time < $1.time }) {
         // They must grow, and Prometheus has no smaller unit than a millisecond.
         last = max(time / 1_000, last + 1)
-        try line("\(labels) \(value) \(Self.seconds(last))")
+        try line("\(labels) \(value) \(last / 1_000).\(UTCTimestamp.padded(last % 1_000, 3))")
       }
     }
     for text in heads.joined() { try line(text) }
     try line("# EOF")
-  }
-
-  private static func seconds(_ milliseconds: Int64) -> String {
-    "\(milliseconds / 1_000).\(WallTime.padded(Int(milliseconds % 1_000), 3))"
   }
 }
 

@@ -1,6 +1,8 @@
 // This source file is part of Dialtone.
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dialtone
+
 /// Outages and sums as lines of JSON, all keys always present. Spans are seconds.
 package enum OutageJSON {
   package static func line(_ outage: Outage) -> [UInt8] {
@@ -23,17 +25,7 @@ package enum OutageJSON {
       text.field("unexplained", outage.unexplained?.rawValue)
       text.field("summary", outage.causeWords)
       text.field("advice", outage.explanation?.advice)
-      text.key("steps")
-      text.array { text in
-        for step in outage.explanation?.steps ?? [] {
-          text.object { text in
-            text.field("step", step.step)
-            text.field("family", step.family)
-            text.field("outcome", step.outcome)
-            text.field("text", step.text)
-          }
-        }
-      }
+      text.steps(outage.explanation?.steps ?? [], leavesOut: false)
     }
   }
 
@@ -83,7 +75,6 @@ package enum OutageJSON {
     var scale: Double = 1
     for _ in 0..<digits { scale *= 10 }
     let whole = Int64((number * scale).rounded(.down))
-    let fraction = String(whole % Int64(scale))
-    return "\(whole / Int64(scale)).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
+    return "\(whole / Int64(scale)).\(UTCTimestamp.padded(whole % Int64(scale), digits))"
   }
 }

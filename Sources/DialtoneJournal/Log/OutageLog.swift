@@ -37,7 +37,6 @@ package struct OutageLog {
   /// - Parameter emit: Is called with each finding. Those of one target come in their order.
   package init(emit: @escaping (Finding) -> Void) { self.emit = emit }
 
-  /// The outages that are open, by their targets.
   package var open: [String: OpenOutage] {
     tracks.compactMapValues { if case .down(let outage) = $0.status { outage } else { nil } }
       .merging(left.mapValues(unwatched)) { own, _ in own }
@@ -65,7 +64,11 @@ package struct OutageLog {
       if recorder.boot != boot || tracks.isEmpty {
         closeRun()
         if recorder.boot != boot { cutLeft() }
-        for case .down(let outage) in states { goOn(outage, at) }
+        for case .down(let outage) in states {
+          // All of it was watched, unless it says otherwise, or has slept.
+          let isWhole = outage.unwatched == 0 && abs(at.slept - outage.began.slept) < WallTime.second
+          if isWhole { setUnreadBegin(of: outage) } else { cutLeft(outage.target, unless: outage) }
+        }
         begin(recorder, states, at)
         path = summary.map { ($0, at) }
       }
@@ -120,12 +123,6 @@ package struct OutageLog {
   ) {
     boot = recorder.boot
     for state in states { tracks[state.target] = tracks[state.target] ?? Track(status: state, since: at) }
-  }
-
-  /// An outage was there before this file. All of it was watched, unless it says otherwise, or has slept.
-  private mutating func goOn(_ outage: OpenOutage, _ at: Moment) {
-    let isWhole = outage.unwatched == 0 && abs(at.slept - outage.began.slept) < WallTime.second
-    if isWhole { setUnreadBegin(of: outage) } else { cutLeft(outage.target, unless: outage) }
   }
 
   /// Ends a run at its last event.

@@ -11,22 +11,19 @@ package enum JournaldMessage {
   /// The datagram; `nil` for what nobody wants to read there.
   package static func bytes(_ event: JournalEvent) -> [UInt8]? {
     guard let (identifier, priority, text) = head(event.kind) else { return nil }
-    var message: [UInt8] = []
-    append("MESSAGE", text, to: &message)
-    append("MESSAGE_ID", identifier, to: &message)
-    append("PRIORITY", String(priority), to: &message)
-    append("SYSLOG_IDENTIFIER", "dialtone", to: &message)
-    append("DIALTONE_EVENT", event.name, to: &message)
+    var fields = [
+      ("MESSAGE", text), ("MESSAGE_ID", identifier), ("PRIORITY", String(priority)), ("SYSLOG_IDENTIFIER", "dialtone"),
+      ("DIALTONE_EVENT", event.name),
+    ]
     switch event.kind {
-    case .begin(let outage, _), .cause(let outage): append(outage, to: &message)
+    case .begin(let outage, _), .cause(let outage): fields += Self.fields(outage)
     case .end(let outage, _, _):
-      append(outage, to: &message)
       let lasted = Outage(outage, at: event.at, .open, seen: []).lasted
-      append("DIALTONE_LASTED_USEC", String(lasted), to: &message)
-    case .up(let target), .unknown(let target, _): append("DIALTONE_TARGET", target, to: &message)
+      fields += Self.fields(outage) + [("DIALTONE_LASTED_USEC", String(lasted))]
+    case .up(let target), .unknown(let target, _): fields.append(("DIALTONE_TARGET", target))
     default: break
     }
-    return message
+    return fields.flatMap { field($0, $1) }
   }
 
   /// Sends a datagram. It waits for nobody: what the journal does not take is lost, and stands in the file.
@@ -40,15 +37,13 @@ package enum JournaldMessage {
     case .start(let recorder):
       ("ebc35c58665e4d0ca1da51c4e07f5148", 6, "recording \(recorder.targets.joined(separator: ", "))")
     case .stop(let reason): ("f0cd9a8b2fd74fb6a3a533efb36da56f", 6, "recording ends: \(reason)")
-    case .begin(let outage, false):
-      ("ca31b34dff10415da16305a90447b24a", 4, "\(outage.target): outage begins: \(outage.words)")
-    case .begin(let outage, true):
-      ("ca31b34dff10415da16305a90447b24a", 4, "\(outage.target): outage goes on: \(outage.words)")
-    case .cause(let outage):
+    case .begin(let outage, let isContinued):
       (
-        "a0b9b0bee82941a582331168e2e1bbf7", 5,
-        "\(outage.target): \(outage.explanation?.summary ?? outage.words)"
+        "ca31b34dff10415da16305a90447b24a", 4,
+        "\(outage.target): outage \(isContinued ? "goes on" : "begins"): \(outage.words)"
       )
+    case .cause(let outage):
+      ("a0b9b0bee82941a582331168e2e1bbf7", 5, "\(outage.target): \(outage.explanation?.summary ?? outage.words)")
     case .end(let outage, let how, _):
       ("ecfdc0a2cd674e5b9c1493a1088352fa", 5, "\(outage.target): outage is over: \(how)")
     case .path(let path):
@@ -61,25 +56,18 @@ package enum JournaldMessage {
     }
   }
 
-  private static func append(_ outage: OpenOutage, to message: inout [UInt8]) {
-    append("DIALTONE_TARGET", outage.target, to: &message)
-    append("DIALTONE_LAYER", outage.layer.rawValue, to: &message)
-    if let reason = outage.reason { append("DIALTONE_REASON", reason, to: &message) }
-    guard let explanation = outage.explanation else { return }
-    if let cause = explanation.cause { append("DIALTONE_CAUSE", cause, to: &message) }
-    append("DIALTONE_CONFIDENCE", explanation.confidence, to: &message)
+  private static func fields(_ outage: OpenOutage) -> [(String, String)] {
+    let known: [(String, String?)] = [
+      ("DIALTONE_TARGET", outage.target), ("DIALTONE_LAYER", outage.layer.rawValue), ("DIALTONE_REASON", outage.reason),
+      ("DIALTONE_CAUSE", outage.explanation?.cause), ("DIALTONE_CONFIDENCE", outage.explanation?.confidence),
+    ]
+    return known.compactMap { name, value in value.map { (name, $0) } }
   }
 
   /// A value with a line break has its length before it, as 64 bits in little-endian order.
-  private static func append(_ name: String, _ value: String, to message: inout [UInt8]) {
+  private static func field(_ name: String, _ value: String) -> [UInt8] {
     let bytes = Array(value.utf8)
-    message += name.utf8
-    if bytes.contains(0x0A) {
-      message.append(0x0A)
-      message += (0..<8).map { UInt8(truncatingIfNeeded: bytes.count >> ($0 * 8)) }
-    } else {
-      message.append(0x3D)
-    }
-    message += bytes + [0x0A]
+    let length = (0..<8).map { UInt8(truncatingIfNeeded: bytes.count >> ($0 * 8)) }
+    return Array(name.utf8) + (bytes.contains(0x0A) ? [0x0A] + length : [0x3D]) + bytes + [0x0A]
   }
 }

@@ -35,16 +35,8 @@ package final class Recorder: Sendable {
     }
   }
 
-  package enum Failure: Error, CustomStringConvertible {
-    case isBusy(String)
-    case system(SystemError)
-
-    package var description: String {
-      switch self {
-      case .isBusy(let path): "\(path): another recorder writes there; stop it, or give another --directory"
-      case .system(let error): "\(error)"
-      }
-    }
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
   }
 
   private enum Letter: Sendable {
@@ -65,7 +57,7 @@ package final class Recorder: Sendable {
   package init(_ configuration: Configuration, targets: [RecordedTarget]) throws(Failure) {
     self.configuration = configuration
     self.targets = targets
-    do throws(SystemError) { wait = try RecorderWait() } catch { throw .system(error) }
+    do throws(SystemError) { wait = try RecorderWait() } catch { throw Failure(description: "\(error)") }
   }
 
   /// What was written, what waits and what was lost.
@@ -89,19 +81,14 @@ package final class Recorder: Sendable {
   package func run() throws(Failure) {
     // Once the lock is released, so that another recorder may begin; and if nothing could be recorded, too.
     defer { isDone.signal() }
-    let lock = try takeLock()
-    do throws(SystemError) { record(try leftOpen(), lock) } catch { throw .system(error) }
-  }
-
-  private func takeLock() throws(Failure) -> OwnedDescriptor {
     let directory = configuration.directory
     do throws(SystemError) {
       try directory.make()
-      if let lock = try directory.lock() { return lock }
+      if let lock = try directory.lock() { return record(try leftOpen(), lock) }
     } catch {
-      throw .system(error)
+      throw Failure(description: "\(error)")
     }
-    throw .isBusy(directory.path)
+    throw Failure(description: "\(directory.path): another recorder writes there; stop it, or give another --directory")
   }
 
   /// What the recorder before has left open, if it ran in the same boot. The last file says all of it, unless one of
@@ -129,7 +116,7 @@ package final class Recorder: Sendable {
       machine: RecorderStateMachine(
         recorder, previous: last?.open ?? [:], previousEnd: last?.end, at: configuration.clock.now()),
       lock: lock)
-    work.begin()
+    work.write(work.machine.start)
     counts.withLock { $0 = work.writer.counts }
     let watchers = watch()
     defer { withExtendedLifetime(watchers) {} }
@@ -192,7 +179,8 @@ package final class Recorder: Sendable {
       switch action {
       case .write(let event): work.write(event)
       case .explain(let target):
-        let number = work.nextNumber()
+        work.number += 1
+        let number = work.number
         let diagnosis = diagnosis(of: target, configuration.asksBeyondRouter ? .beyondRouter : .upToRouter)
         let run = Explaining(diagnosis) { [weak self] verdict in
           self?.post(.verdict(target, number: number, verdict))
@@ -229,7 +217,8 @@ private struct Work: ~Copyable {
   var goodTimes: [Int: [Explanation.Step]] = [:]
   private var learned: [Int: Int64] = [:]
   private(set) var isStopped = false
-  private var number = 0
+  /// How many explanations have begun: the verdict of an earlier one comes too late.
+  var number = 0
   private var status = ""
 
   init(configuration: Recorder.Configuration, machine: RecorderStateMachine, lock: consuming OwnedDescriptor) {
@@ -243,8 +232,6 @@ private struct Work: ~Copyable {
   /// How long the steps of a good time are good enough.
   private static let learningPause = 60 * WallTime.second
 
-  mutating func begin() { write(machine.start) }
-
   var nextTime: Int64 {
     writer.counts.waiting == 0 ? machine.nextTime : configuration.clock.now().clock + Self.retryPause
   }
@@ -254,11 +241,6 @@ private struct Work: ~Copyable {
     if let last = learned[target], now - last < Self.learningPause { return false }
     learned[target] = now
     return true
-  }
-
-  mutating func nextNumber() -> Int {
-    number += 1
-    return number
   }
 
   mutating func handle(_ input: RecorderStateMachine.Input, _ at: Moment) -> [RecorderStateMachine.Action] {

@@ -95,6 +95,8 @@ package struct RecorderStateMachine: Sendable {
   private var seen: Moment
   private var lastWritten: Moment
   private var woke: Moment?
+  /// What has come out of the present input so far.
+  private var actions: [Action] = []
 
   /// `previous` are the outages that the recorder before has left open in the same boot, `previousEnd` its last event.
   package init(
@@ -136,28 +138,28 @@ package struct RecorderStateMachine: Sendable {
   }
 
   package mutating func handle(_ input: Input, at now: Moment) -> [Action] {
-    var actions: [Action] = []
+    defer { actions = [] }
     let since = if case .state(_, _, let since) = input { since } else { Int64?.none }
     let (began, isBeforeSleep) = moment(of: since, now)
-    if !isBeforeSleep { notice(now, &actions) }
+    if !isBeforeSleep { notice(now) }
     switch input {
-    case .state(let target, let state, _): take(state, of: target, began, now, &actions)
-    case .path(let summary): take(summary, now, &actions)
+    case .state(let target, let state, _): take(state, of: target, began, now)
+    case .path(let summary): take(summary, now)
     case .explained(let target, let explanation):
       if explaining == target { explaining = nil }
-      take(explanation, of: target, now, &actions)
+      take(explanation, of: target, now)
     case .glanced(let target, let explanation):
       // An explanation says more. And a site that has answered was reached, whatever the kernel knows of the router.
       guard explanation.cause != nil, let outage = tracks[target].open, outage.explanation == nil,
         outage.layer != .site || explanation.layer == .site
       else { break }
-      take(explanation, of: target, now, &actions)
-    case .time: if nextLine <= now.clock { write(.alive, now, &actions) }
-    case .stop(let reason): write(.stop(reason: reason), now, &actions)
+      take(explanation, of: target, now)
+    case .time: if nextLine <= now.clock { write(.alive, now) }
+    case .stop(let reason): write(.stop(reason: reason), now)
     }
-    if isBeforeSleep { notice(now, &actions) }
-    scheduleExplanation(now, &actions)
-    scheduleGlance(now, &actions)
+    if isBeforeSleep { notice(now) }
+    scheduleExplanation(now)
+    scheduleGlance(now)
     return actions
   }
 
@@ -178,27 +180,25 @@ package struct RecorderStateMachine: Sendable {
 
   private func step(to now: Moment) -> Int64 { now.wall - seen.wall - (now.clock - seen.clock) }
 
-  private mutating func notice(_ now: Moment, _ actions: inout [Action]) {
+  private mutating func notice(_ now: Moment) {
     let slept = now.slept - seen.slept
     let step = step(to: now)
     seen = now
     if slept > Self.sleepTolerance {
-      write(.sleep(slept), now, &actions)
+      write(.sleep(slept), now)
       woke = now
     }
-    if abs(step) > Self.stepTolerance { write(.clock(step), now, &actions) }
+    if abs(step) > Self.stepTolerance { write(.clock(step), now) }
   }
 
-  private mutating func write(_ kind: JournalEvent.Kind, _ at: Moment, _ actions: inout [Action]) {
+  private mutating func write(_ kind: JournalEvent.Kind, _ at: Moment) {
     lastWritten = at
     actions.append(.write(JournalEvent(kind, at: at)))
   }
 
   // MARK: States
 
-  private mutating func take(
-    _ state: TargetState, of target: Int, _ began: Moment, _ now: Moment, _ actions: inout [Action]
-  ) {
+  private mutating func take(_ state: TargetState, of target: Int, _ began: Moment, _ now: Moment) {
     let name = recorder.targets[target]
     // Not before what was written.
     var at = began
@@ -219,22 +219,22 @@ package struct RecorderStateMachine: Sendable {
     case (_, .down(let reason, let words, let layer)):
       var outage = OpenOutage(target: name, began: at, reason: known(reason), words: words)
       outage.statedLayer = layer
-      open(target, outage, since: began, at, &actions)
+      open(target, outage, since: began, at)
     case (let before, .up(let words)):
       // The machine had no path, so an outage that was left open lasted until the path came.
-      if before == nil, pathCame != nil, let left = previous[name] { open(target, left, since: at, at, &actions) }
+      if before == nil, pathCame != nil, let left = previous[name] { open(target, left, since: at, at) }
       if let outage = tracks[target].open {
-        close(outage, of: target, how: words, at, &actions)
+        close(outage, of: target, how: words, at)
       } else {
-        write(.up(target: name), at, &actions)
+        write(.up(target: name), at)
       }
       previous[name] = nil
       (tracks[target].status, tracks[target].since) = (.up(target: name), at)
       actions.append(.learn(target))
     case (let before, .unknown(let reason)):
-      if let outage = tracks[target].open { close(outage, of: target, how: "it is no longer known", at, &actions) }
+      if let outage = tracks[target].open { close(outage, of: target, how: "it is no longer known", at) }
       (tracks[target].status, tracks[target].since) = (.unknown(target: name), at)
-      if before != nil { write(.unknown(target: name, reason: reason), at, &actions) }
+      if before != nil { write(.unknown(target: name, reason: reason), at) }
     }
   }
 
@@ -243,9 +243,7 @@ package struct RecorderStateMachine: Sendable {
     reason == Self.offline && path?.status == "unsatisfied" ? path?.reason ?? reason : reason
   }
 
-  private mutating func open(
-    _ target: Int, _ outage: OpenOutage, since began: Moment, _ at: Moment, _ actions: inout [Action]
-  ) {
+  private mutating func open(_ target: Int, _ outage: OpenOutage, since began: Moment, _ at: Moment) {
     var outage = outage
     outage.wasFirst = tracks[target].status == nil
     let left = outage.wasFirst ? previous.removeValue(forKey: outage.target) : nil
@@ -259,9 +257,12 @@ package struct RecorderStateMachine: Sendable {
     let isExplained = outage.explanation != nil
     tracks[target] = Track(
       status: .down(outage), since: at, wantsExplanation: !isExplained, wantsGlance: !isExplained)
-    write(.begin(outage, isContinued: left != nil), at, &actions)
+    write(.begin(outage, isContinued: left != nil), at)
     relate(target)
-    adopt(target, at, &actions)
+    // What explains another one of the same time explains this one, too.
+    for other in tracks.compactMap(\.open) where other.explanation?.sharedFrom == nil {
+      share(other, with: target, at)
+    }
   }
 
   /// A name server that nobody reaches is not at fault if another target, whose name is known, is down, too, or was.
@@ -279,9 +280,7 @@ package struct RecorderStateMachine: Sendable {
     }
   }
 
-  private mutating func close(
-    _ outage: OpenOutage, of target: Int, how: String, _ at: Moment, _ actions: inout [Action]
-  ) {
+  private mutating func close(_ outage: OpenOutage, of target: Int, how: String, _ at: Moment) {
     var outage = outage
     // One that is told with its end has had no turn either.
     let isOver = tracks[target].explanations > 0 || isOvertaken(outage) || tracks[target].since == at
@@ -289,12 +288,12 @@ package struct RecorderStateMachine: Sendable {
     let isShort = at.awake(since: outage.began) - outage.unwatched < Self.waking
     let hasSlept = at.slept - outage.began.slept > Self.sleepTolerance
     let hasWoken = woke.map { (0..<Self.wakingBegins).contains(outage.began.clock - $0.clock) } ?? false
-    write(.end(outage, how: how, isWaking: isShort && (hasSlept || hasWoken)), at, &actions)
+    write(.end(outage, how: how, isWaking: isShort && (hasSlept || hasWoken)), at)
     tracks[target].ended = outage
     (tracks[target].wantsExplanation, tracks[target].wantsGlance) = (false, false)
   }
 
-  private mutating func take(_ summary: NetworkSummary, _ at: Moment, _ actions: inout [Action]) {
+  private mutating func take(_ summary: NetworkSummary, _ at: Moment) {
     if path == summary { return }
     if summary.status == "satisfied" {
       pathLost = nil
@@ -303,7 +302,7 @@ package struct RecorderStateMachine: Sendable {
       pathLost = at
     }
     path = summary
-    write(.path(summary), at, &actions)
+    write(.path(summary), at)
     for target in tracks.indices {
       switch tracks[target].status {
       case .down: tracks[target].wantsExplanation = true
@@ -325,9 +324,7 @@ package struct RecorderStateMachine: Sendable {
     pathLost.map { $0.clock - outage.began.clock > Self.longestRace } ?? false
   }
 
-  private mutating func take(
-    _ explanation: Explanation?, of target: Int, _ at: Moment, _ actions: inout [Action]
-  ) {
+  private mutating func take(_ explanation: Explanation?, of target: Int, _ at: Moment) {
     guard let explanation, let outage = tracks[target].open,
       explanation.cause != nil || outage.explanation?.cause == nil,
       !(isOvertaken(outage) && [.machine, .link].contains(explanation.layer))
@@ -335,21 +332,12 @@ package struct RecorderStateMachine: Sendable {
     tracks[target].open?.explanation = explanation
     relate(target)
     guard let related = tracks[target].open else { return }
-    write(.cause(related), at, &actions)
-    for other in tracks.indices where explaining != other { share(related, with: other, at, &actions) }
-  }
-
-  /// An outage that begins after another one of the same time was explained.
-  private mutating func adopt(_ target: Int, _ at: Moment, _ actions: inout [Action]) {
-    for outage in tracks.compactMap(\.open) where outage.explanation?.sharedFrom == nil {
-      share(outage, with: target, at, &actions)
-    }
+    write(.cause(related), at)
+    for other in tracks.indices where explaining != other { share(related, with: other, at) }
   }
 
   /// What stops one target likely stops the others that went down with it, except a site that has answered.
-  private mutating func share(
-    _ outage: OpenOutage, with target: Int, _ at: Moment, _ actions: inout [Action]
-  ) {
+  private mutating func share(_ outage: OpenOutage, with target: Int, _ at: Moment) {
     guard var shared = outage.explanation, shared.cause != nil,
       [.machine, .link, .router, .provider].contains(shared.layer), var other = tracks[target].open,
       other.explanation == nil, other.layer != .site, abs(other.began.clock - outage.began.clock) <= Outage.together,
@@ -360,12 +348,12 @@ package struct RecorderStateMachine: Sendable {
     other.explanation = shared
     tracks[target].open = other
     tracks[target].wantsExplanation = false
-    write(.cause(other), at, &actions)
+    write(.cause(other), at)
   }
 
   /// What the kernel knows costs nobody anything: it is looked at for each outage that nothing else explains, one after
   /// the other.
-  private mutating func scheduleGlance(_ now: Moment, _ actions: inout [Action]) {
+  private mutating func scheduleGlance(_ now: Moment) {
     if lastGlance > now.clock - Self.glancePause { return }
     for (target, track) in tracks.enumerated() where explaining == target || track.open?.explanation != nil {
       tracks[target].wantsGlance = false
@@ -388,7 +376,7 @@ package struct RecorderStateMachine: Sendable {
   }
 
   /// Begins with the outage that was explained least, and of those the oldest.
-  private mutating func scheduleExplanation(_ now: Moment, _ actions: inout [Action]) {
+  private mutating func scheduleExplanation(_ now: Moment) {
     guard explaining == nil, budget.next(after: now.clock) <= now.clock else { return }
     let due = tracks.indices.filter { tracks[$0].notBefore <= now.clock && isExplainable(tracks[$0]) }
     guard let target = due.min(by: { tracks[$0].rank < tracks[$1].rank }) else { return }

@@ -25,10 +25,7 @@ final class RecorderWait: Sendable {
 
   /// Waits for at most `limit` microseconds.
   func wait(atMost limit: Int64) {
-    var descriptors = [
-      pollfd(fd: event.rawValue, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: timer.rawValue, events: Int16(POLLIN), revents: 0),
-    ]
+    var descriptors = [event.rawValue, timer.rawValue].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     // Rounded up, so that a wait does not turn into a busy loop at its end. The kernel fills these structures.
     let milliseconds = CInt(clamping: max(0, limit) / 1_000 + 1)
     _ = unsafe poll(&descriptors, nfds_t(descriptors.count), milliseconds)

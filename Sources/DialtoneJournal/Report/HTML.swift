@@ -11,7 +11,6 @@ struct HTML {
   /// Text of anybody.
   mutating func text(_ text: String) { source += Self.escaped(text) }
 
-  /// An element with text.
   mutating func element(_ name: StaticString, class style: String? = nil, _ text: String) {
     element(name, class: style) { $0.text(text) }
   }
@@ -31,19 +30,13 @@ struct HTML {
 
   /// Text inside an element or a quoted attribute. Control characters have no place in HTML.
   static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "'": escaped += "&#39;"
-      case _ where scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format:
-        escaped += "\u{FFFD}"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
+    text.unicodeScalars.map { scalar in
+      let isControl = [.control, .format].contains(scalar.properties.generalCategory)
+      return isControl ? "\u{FFFD}" : references[scalar] ?? String(scalar)
+    }.joined()
   }
+
+  private static let references: [Unicode.Scalar: String] = [
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
+  ]
 }

@@ -4,7 +4,6 @@
 /// What a report shows of a journal, however long that is: sums, bands of a fixed number of cells, days, and the worst
 /// outages. Pure.
 package struct ReportData: Sendable {
-  /// How many cells a band has.
   package static let cellCount = 400
   private static let worstCount = 10
 
@@ -100,7 +99,6 @@ package struct ReportData: Sendable {
   /// Where a time lies in a band, from 0 to 1.
   package func position(of wall: Int64) -> Double { Double(wall - since) / Double(until - since) }
 
-  /// The time at which a cell begins.
   package func start(of cell: Int) -> Int64 {
     since + Int64(Double(until - since) * Double(cell) / Double(Self.cellCount))
   }

@@ -46,8 +46,7 @@ package struct ReportPage {
     }
     if !data.sums.targets.isEmpty {
       writeBands(&html)
-      ReportCalendar(days: data.days, lost: data.lostByDay, since: data.since, until: data.until, words: words)
-        .write(&html)
+      writeDays(&html)
       writeLayers(&html)
       writeWorst(&html)
     }
@@ -147,21 +146,15 @@ package struct ReportPage {
           if let look = looks[start]?.key, isDown == (look == "none" || OutageLayer(rawValue: look) != nil) {
             let lasted = looks[start..<end].reduce(0) { $0 + ($1?.value ?? 0) }
             let title = "\(words(look)), \(when(start..<end, lasted))"
-            writeCells(start..<end, look, isDown ? "down" : nil, title, &html)
+            let attributes: [(name: StaticString, value: String)] = [
+              ("x", "\(start)"), ("width", "\(end - start)"), ("height", "10"), ("style", "--look:var(--\(look))"),
+            ]
+            html.element("rect", class: isDown ? "down" : nil, attributes) { $0.element("title", title) }
           }
           start = end
         }
       }
     }
-  }
-
-  private func writeCells(
-    _ cells: Range<Int>, _ look: String, _ style: String?, _ title: String, _ html: inout HTML
-  ) {
-    let attributes: [(name: StaticString, value: String)] = [
-      ("x", "\(cells.lowerBound)"), ("width", "\(cells.count)"), ("height", "10"), ("style", "--look:var(--\(look))"),
-    ]
-    html.element("rect", class: style, attributes) { $0.element("title", title) }
   }
 
   private static let pathWords: [(key: String, words: String)] = [
@@ -176,7 +169,7 @@ package struct ReportPage {
         // A day is told by its noon: midnight is left out where the clock changes then.
         let label =
           isShort
-          ? String(WallTime.localText(wall).dropFirst(11).prefix(5)) : Self.dayLabel(wall + WallTime.day / 2)
+          ? String(minute(wall).suffix(5)) : Self.label(ofDay: WallTime.localDay(wall + WallTime.day / 2))
         // A label is centred below its time, where it has room for that.
         let style = "--at:\(OutageJSON.decimals(data.position(of: wall) * 100, 1))%"
         html.element("span", class: number % 2 == 1 ? "minor" : "major", [("style", style)]) {
@@ -190,7 +183,8 @@ package struct ReportPage {
 
   /// The local midnight that is nearest.
   private static func midnight(near wall: Int64) -> Int64 {
-    wall + WallTime.day / 2 - (WallTime.timeOfDay(wall) + WallTime.day / 2) % WallTime.day
+    let local = WallTime.local(wall)
+    return wall - local + (local + WallTime.day / 2).floorDivided(by: WallTime.day) * WallTime.day
   }
 
   /// Times to write below a band: eight at most.
@@ -199,7 +193,8 @@ package struct ReportPage {
     let steps = minutes.map { $0 * 60 * WallTime.second }
     let times: [Int64]
     if isShort, let step = steps.first(where: { (data.until - data.since) / $0 < 8 }) {
-      let first = data.since + (step - WallTime.timeOfDay(data.since) % step) % step
+      let local = WallTime.local(data.since)
+      let first = data.since - local + (local + step - 1).floorDivided(by: step) * step
       times = Array(stride(from: first, to: data.until, by: Int64.Stride(step)))
     } else {
       // Where the clock changes, a day is longer or shorter.
@@ -210,11 +205,12 @@ package struct ReportPage {
     return times.filter { data.position(of: $0) < 0.94 }
   }
 
-  static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  private static func dayLabel(_ wall: Int64) -> String {
-    let time = WallTime.local(wall)
-    return "\(time.day) \(months[time.month - 1])"
+  /// "2026-01-31" as "31 Jan".
+  static func label(ofDay day: String) -> String {
+    let numbers = day.split(separator: "-").compactMap { Int($0) }
+    return "\(numbers[2]) \(months[numbers[1] - 1])"
   }
 
   private var targetLegend: [(key: String, words: String)] {

@@ -6,7 +6,6 @@ package import DialtoneDiagnosis
 
 /// What a diagnosis has found about an outage.
 package struct Explanation: Equatable, Sendable {
-  /// A step of the diagnosis.
   package struct Step: Equatable, Sendable {
     package var step: String
     package var family: String?

@@ -40,7 +40,6 @@ package struct JournalEvent: Equatable, Sendable {
     case clock(Int64)
   }
 
-  /// Who writes.
   package struct Recorder: Equatable, Sendable {
     package var version: String
     /// The boot of the machine, in which all its clocks are comparable (random(4), boot_id).
@@ -48,7 +47,6 @@ package struct JournalEvent: Equatable, Sendable {
     package var targets: [String]
   }
 
-  /// What is known of a target.
   package enum TargetStatus: Equatable, Sendable {
     case up(target: String)
     case unknown(target: String)

@@ -36,7 +36,6 @@ package struct JournalClock: Sendable {
 
   package init(now: @escaping @Sendable () -> Moment) { self.now = now }
 
-  /// The system's clocks.
   package static let system = JournalClock(.system) { TimeSource.suspended() / 1_000 }
 
   /// The clocks of an engine, and how long it has been suspended, in microseconds.
@@ -65,50 +64,26 @@ package enum WallTime {
   package static func dayText(_ wall: Int64) -> String { String(text(wall).prefix(10)) }
 
   /// Seconds by which this machine's clock is ahead of UTC then.
-  package static func offset(_ wall: Int64) -> Int { unsafe parts(wall).tm_gmtoff }
-
-  private static func parts(_ wall: Int64) -> tm {
+  package static func offset(_ wall: Int64) -> Int {
     var time = time_t(wall.floorDivided(by: second))
     // A tm has a pointer to the zone's name, which is not used. localtime_r(3) reads `time` and fills `parts`.
     var parts = unsafe tm()
     _ = unsafe localtime_r(&time, &parts)
-    return unsafe parts
+    return unsafe parts.tm_gmtoff
   }
 
-  /// Year, month, day, hour, minute and second where this machine is.
-  package static func local(_ wall: Int64) -> (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
-    let parts = unsafe parts(wall)
-    return unsafe (
-      Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday), Int(parts.tm_hour), Int(parts.tm_min),
-      Int(parts.tm_sec)
-    )
-  }
-
-  /// How long the local day has lasted by its clock, in microseconds.
-  package static func timeOfDay(_ wall: Int64) -> Int64 {
-    let time = local(wall)
-    return Int64(time.hour * 3_600 + time.minute * 60 + time.second) * second
-  }
+  /// What a wall clock in UTC would show when the one of this machine shows the same.
+  package static func local(_ wall: Int64) -> Int64 { wall + Int64(offset(wall)) * second }
 
   /// The local day: "2026-01-31".
-  package static func localDay(_ wall: Int64) -> String {
-    let time = local(wall)
-    return "\(padded(time.year, 4))-\(padded(time.month, 2))-\(padded(time.day, 2))"
-  }
+  package static func localDay(_ wall: Int64) -> String { dayText(local(wall)) }
 
   /// The local day and time of day: "2026-01-31 12:00:00".
   package static func localText(_ wall: Int64) -> String {
-    let time = local(wall)
-    return localDay(wall) + " \(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2))"
-  }
-
-  package static func padded(_ number: Int, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    String(text(local(wall)).prefix(19)).replacing("T", with: " ")
   }
 }
 
 extension Int64 {
-  /// Returns the quotient, rounded down.
   package func floorDivided(by divisor: Int64) -> Int64 { self >= 0 ? self / divisor : (self - divisor + 1) / divisor }
 }

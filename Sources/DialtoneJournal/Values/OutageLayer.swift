@@ -15,7 +15,6 @@ package enum OutageLayer: String, CaseIterable, Sendable {
   case site
   case unknown
 
-  /// The layer in words.
   package var words: String {
     switch self {
     case .machine: "this machine"

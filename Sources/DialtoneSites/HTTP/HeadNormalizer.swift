@@ -106,7 +106,7 @@ struct HeadNormalizer {
     }
     // Spaces before the colon are for a proxy to remove (RFC 9112, 5.1), and harmless here.
     let name = field[..<colon].trimmed(Self.isSpace)
-    guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter) else { return }
+    guard !name.isEmpty, name.allSatisfy(ASCII.isTokenByte) else { return }
     var value = field[(colon + 1)...]
     // CR alone is a space (RFC 9112, 2.2).
     if value.contains(Self.carriageReturn) {
@@ -180,11 +180,6 @@ struct HeadNormalizer {
   }
 
   fileprivate static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
-  /// RFC 9110, 5.6.2.
-  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-    ASCII.isLetter(byte) || ASCII.isDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-  }
 
   /// RFC 9110, 5.5: no control characters except tabs.
   private static func isValueCharacter(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }

@@ -3,7 +3,12 @@
 
 /// What a certificate says of itself (RFC 5280, 4.1), as far as the TLS library does not tell: for whom it is, and how
 /// it is signed.
-struct CertificateFields {
+package struct CertificateFields {
+  /// The names, as sequences of attributes (RFC 5280, 4.1.2.4).
+  package let issuer: ArraySlice<UInt8>
+  package let subject: ArraySlice<UInt8>
+  /// The DNS names among the subject alternative names (RFC 5280, 4.2.1.6).
+  package private(set) var names: [String] = []
   private var signatureAlgorithm: ArraySlice<UInt8> = []
   private var keyAlgorithm: ArraySlice<UInt8> = []
   private var key: ArraySlice<UInt8> = []
@@ -13,10 +18,10 @@ struct CertificateFields {
   private var purposes: [ArraySlice<UInt8>]?
 
   /// Whether the certificate names itself as its issuer.
-  let isSelfIssued: Bool
+  var isSelfIssued: Bool { issuer.elementsEqual(subject) }
 
   /// - Parameter bytes: The certificate in DER.
-  init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     var file = DERReader(bytes[...])
     guard var certificate = file.next(DERReader.sequence).map(DERReader.init),
       var body = certificate.next(DERReader.sequence).map(DERReader.init),
@@ -35,7 +40,7 @@ struct CertificateFields {
     self.keyAlgorithm = keyIdentifier
     // The first byte counts unused bits; a key has none.
     self.key = key.dropFirst()
-    isSelfIssued = issuer.elementsEqual(subject)
+    (self.issuer, self.subject) = (issuer, subject)
     while let element = body.next() {
       if element.tag == DERReader.context(3) { readExtensions(element.contents) }
     }
@@ -55,6 +60,11 @@ struct CertificateFields {
         var purposes: [ArraySlice<UInt8>] = []
         while let purpose = list.next(DERReader.objectIdentifier) { purposes.append(purpose) }
         self.purposes = purposes
+      } else if identifier.elementsEqual(Self.alternativeNameIdentifier) {
+        var list = DERReader(value.next(DERReader.sequence) ?? [])
+        while let name = list.next() {
+          if name.tag == Self.dnsName { names.append(String(decoding: name.contents, as: UTF8.self)) }
+        }
       }
     }
   }
@@ -96,6 +106,9 @@ struct CertificateFields {
   // Object identifiers as DER encodes them.
   /// 2.5.29.15.
   private static let keyUsageIdentifier: [UInt8] = [0x55, 0x1D, 0x0F]
+  /// 2.5.29.17, and the tag of a dNSName in it.
+  private static let alternativeNameIdentifier: [UInt8] = [0x55, 0x1D, 0x11]
+  private static let dnsName: UInt8 = 0x82
   /// 2.5.29.37.
   private static let extendedKeyUsageIdentifier: [UInt8] = [0x55, 0x1D, 0x25]
   /// 1.3.6.1.5.5.7.3.1.

@@ -4,7 +4,7 @@
 internal import Dialtone
 
 /// Percent-encoding (RFC 3986, 2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
   /// The bytes as text of at most `limit` characters. All are encoded except those of ASCII that `isKept` names.
   static func encoded(
     _ bytes: some Sequence<UInt8>, limit: Int = .max, except isKept: (UInt8) -> Bool
@@ -21,7 +21,7 @@ enum PercentEncoding {
   private static func digit(_ value: UInt8) -> UInt8 { value + (value < 10 ? 0x30 : 0x37) }
 
   /// The bytes of a text. Those that are encoded are decoded if `isDecoded` says so of them.
-  static func decoded(_ text: Substring, where isDecoded: (UInt8) -> Bool = { _ in true }) -> [UInt8] {
+  package static func decoded(_ text: Substring, where isDecoded: (UInt8) -> Bool = { _ in true }) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = text.utf8
     while let byte = rest.popFirst() {

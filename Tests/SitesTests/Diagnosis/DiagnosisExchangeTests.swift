@@ -31,7 +31,7 @@ struct DiagnosisExchangeTests {
     ])
   func whatFailsIsAskedForAgain(text: String, count: Int) async throws {
     let server = try await SiteServer(.text(text))
-    let found = await SiteExchange(Self.inquiry(try SiteURL("http://127.0.0.1:\(server.port)/"))).findings()
+    let found = await SiteExchange(inquiry: Self.inquiry(try SiteURL("http://127.0.0.1:\(server.port)/"))).findings()
     guard case .site(let site)? = found.first, found.count == 1 else {
       Issue.record("\(found)")
       return
@@ -41,7 +41,7 @@ struct DiagnosisExchangeTests {
     #expect(server.requests.map(\.method) == Array(repeating: "GET", count: count))
     // Some sites want one (RFC 9110, 10.1.5).
     #expect(server.requests.allSatisfy { $0.values(of: "User-Agent").first?.hasPrefix("Dialtone/") == true })
-    #expect(await SiteExchange(Self.inquiry(nil)).findings().isEmpty)
+    #expect(await SiteExchange(inquiry: Self.inquiry(nil)).findings().isEmpty)
   }
 
   // MARK: Proxies
@@ -57,7 +57,7 @@ struct DiagnosisExchangeTests {
 
   /// What is found by that proxy, and whether the site's answer came, too.
   private static func outcome(_ url: SiteURL?) async -> (proxy: ProxyFinding?, hasSite: Bool) {
-    let found = await ProxyExchange(inquiry(url)).findings()
+    let found = await ProxyExchange(inquiry: inquiry(url)).findings()
     let proxies = found.compactMap { if case .proxy(let proxy) = $0 { proxy } else { nil } }
     let hasSite = found.contains { if case .site = $0 { true } else { false } }
     return (proxies.first, hasSite && found.count == 2)
@@ -69,7 +69,7 @@ struct DiagnosisExchangeTests {
       let server = try await SiteServer(SiteBehaviour { _ in [.stall] })
       Self.use("http://127.0.0.1:\(server.port)", as: "https_proxy")
       let inquiry = Self.inquiry("https://site.example/", .seconds(1))
-      #expect(await ProxyExchange(inquiry).findings() == [.unasked(.proxy, nil, .timeIsUp)])
+      #expect(await ProxyExchange(inquiry: inquiry).findings() == [.unasked(.proxy, nil, .timeIsUp)])
       withExtendedLifetime(server) {}
     }
   }
@@ -133,7 +133,7 @@ struct DiagnosisExchangeTests {
       // If the name has none, it is asked whether it is there.
       Self.use("socks5://127.0.0.1:\(server.port)", as: "all_proxy")
       let lost = Finding.name(NameFinding(name: "site.example"))
-      let found = await ProxyExchange(Self.inquiry(url, findings: [lost])).findings()
+      let found = await ProxyExchange(inquiry: Self.inquiry(url, findings: [lost])).findings()
       let socks = ProxyFinding(variable: "all_proxy", server: "127.0.0.1:\(server.port)", .connects)
       #expect(found == [.proxy(socks)])
       Self.use("http://127.0.0.1:\(server.port)", as: "https_proxy")

@@ -28,7 +28,7 @@ struct ExchangeTriesTests {
       let inquiry = DiagnosisInquiry(
         subject: DiagnosisSubject(try server.url(.plain)), configuration: DiagnosisConfiguration(), findings: [],
         deadline: TimeSource.system.now() + 3_000_000_000)
-      let found = await SiteExchange(inquiry).findings()
+      let found = await SiteExchange(inquiry: inquiry).findings()
       guard case .site(let site)? = found.first else { continue }
       counts.append([site.usual.count, site.smallVerdicts.count])
     }
@@ -56,7 +56,7 @@ struct ExchangeTriesTests {
       let inquiry = DiagnosisInquiry(
         subject: DiagnosisSubject(try server.url(.plain)), configuration: DiagnosisConfiguration(), findings: [],
         deadline: TimeSource.system.now() + seconds * 1_000_000_000)
-      found = await SiteExchange(inquiry).findings()
+      found = await SiteExchange(inquiry: inquiry).findings()
       if case .site(let site)? = found.first, SiteFinding.isGood(site.verdict) { return }
     }
     Issue.record("\(found)")

@@ -122,7 +122,7 @@ struct HTTP2Tests {
     let inquiry = DiagnosisInquiry(
       subject: DiagnosisSubject(try server.url(.secure)), configuration: configuration, findings: [],
       deadline: TimeSource.system.now() + 60_000_000_000)
-    guard case .site(let site)? = await SiteExchange(inquiry).findings().first else { return nil }
+    guard case .site(let site)? = await SiteExchange(inquiry: inquiry).findings().first else { return nil }
     return site
   }
 
