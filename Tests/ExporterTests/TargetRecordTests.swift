@@ -18,9 +18,8 @@ struct TargetRecordTests {
 
   /// What is told at this second, without the labels' target.
   private func samples(at second: Int64) -> [String] {
-    var families = TargetFamilies()
-    record.add(to: &families, named: "a", at: second * 1_000_000_000)
-    return Exposition.openMetrics.text(of: families.all).split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
+    let families = TargetRecord.families(of: [("a", record)], at: second * 1_000_000_000)
+    return Exposition.openMetrics.text(of: families).split(separator: "\n").filter { !$0.hasPrefix("#") }.map {
       String($0).replacing("target=\"a\",", with: "").replacing("{target=\"a\"}", with: "").replacing(
         "dialtone_", with: "")
     }

@@ -126,7 +126,6 @@ package final class WatchedTargets: Sendable {
   }
 
   package var families: [MetricFamily] {
-    var families = TargetFamilies()
     var path = MetricFamily("dialtone_path_up", "Whether packets for the Internet can leave over the interface")
     let now = time.now()
     let state = state.withLock { [hasInterface] state in
@@ -134,10 +133,11 @@ package final class WatchedTargets: Sendable {
       state.interfaces = state.interfaces.filter { $0.value.isOfPath || hasInterface($0.key) }
       return state
     }
-    for (target, record) in zip(targets, state.records) { record.add(to: &families, named: target.name, at: now) }
     for (name, interface) in state.interfaces.sorted(by: { $0.key < $1.key }) {
       path.add(interface.isUp ? 1 : 0, ["interface": name, "kind": interface.kind])
     }
-    return families.all + [path] + (isLocalPathUp.map { [MetricFamily.localPath(isUp: $0)] } ?? [])
+    let records = zip(targets, state.records).map { (name: $0.name, record: $1) }
+    return TargetRecord.families(of: records, at: now) + [path]
+      + (isLocalPathUp.map { [MetricFamily.localPath(isUp: $0)] } ?? [])
   }
 }

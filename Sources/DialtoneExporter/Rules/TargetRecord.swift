@@ -41,29 +41,26 @@ package struct TargetRecord: Sendable {
   /// A diagnosis has found the cause of the outage, if there still is one.
   package mutating func take(diagnosed cause: String) { if isUp == false { self.cause = cause } }
 
-  func add(to families: inout TargetFamilies, named name: String, at uptime: Int64) {
-    if let isUp { families.reachable.add(isUp ? 1 : 0, ["target": name]) }
-    families.changes.add(Double(changes), ["target": name])
-    var seconds = seconds
-    seconds[status, default: 0] += Double(uptime - since) * 1e-9
-    for (status, value) in seconds.sorted(by: { $0.key < $1.key }) {
-      families.seconds.add(value, ["target": name, "status": status])
+  /// What is told of targets, in nanoseconds of uptime.
+  static func families(of records: [(name: String, record: TargetRecord)], at uptime: Int64) -> [MetricFamily] {
+    var reachable = MetricFamily(
+      "dialtone_reachable", "Whether packets for the target can leave, or whether the site answers as expected")
+    var changes = MetricFamily("dialtone_state_changes_total", "How often the target's status has changed", .counter)
+    var times = MetricFamily("dialtone_state_seconds_total", "For how long the target had each status", .counter)
+    var lastChange = MetricFamily(
+      "dialtone_last_change_timestamp_seconds", "When the target's status changed last, in unixtime")
+    var cause = MetricFamily("dialtone_outage_cause_info", "Why the target is not reachable", .info)
+    for (name, record) in records {
+      if let isUp = record.isUp { reachable.add(isUp ? 1 : 0, ["target": name]) }
+      changes.add(Double(record.changes), ["target": name])
+      var seconds = record.seconds
+      seconds[record.status, default: 0] += Double(uptime - record.since) * 1e-9
+      for (status, value) in seconds.sorted(by: { $0.key < $1.key }) {
+        times.add(value, ["target": name, "status": status])
+      }
+      if let time = record.lastChange { lastChange.add(time.durationSince1970.inSeconds, ["target": name]) }
+      if let why = record.cause { cause.add(1, ["target": name, "cause": why]) }
     }
-    if let lastChange { families.lastChange.add(lastChange.durationSince1970.inSeconds, ["target": name]) }
-    if let cause { families.cause.add(1, ["target": name, "cause": cause]) }
+    return [reachable, changes, times, lastChange, cause]
   }
-}
-
-struct TargetFamilies {
-  var reachable = MetricFamily(
-    "dialtone_reachable", "Whether packets for the target can leave, or whether the site answers as expected")
-  var changes = MetricFamily(
-    "dialtone_state_changes_total", "How often the target's status has changed", .counter)
-  var seconds = MetricFamily(
-    "dialtone_state_seconds_total", "For how long the target had each status", .counter)
-  var lastChange = MetricFamily(
-    "dialtone_last_change_timestamp_seconds", "When the target's status changed last, in unixtime")
-  var cause = MetricFamily("dialtone_outage_cause_info", "Why the target is not reachable", .info)
-
-  var all: [MetricFamily] { [reachable, changes, seconds, lastChange, cause] }
 }

@@ -6,7 +6,7 @@ internal import Dialtone
 /// A place in a YAML text, and the moves over what means nothing: blanks, comments, line breaks.
 struct YAMLCursor {
   private let scalars: [Unicode.Scalar]
-  /// Behind it is what is left. Others set it back within a line.
+  /// A text that ends before the blanks behind it sets this back, within its line.
   var index = 0
   private(set) var line = 1
   private var lineStart = 0
