@@ -1,13 +1,15 @@
 // swift-tools-version: 6.2
 
+import Foundation
 import PackageDescription
 
 /// Whether another package fetches this one. SwiftPM reads the manifest of what it has not checked out yet at `/`, and
-/// keeps what it has fetched in folders of these names, as Xcode does. A package that is used by its path looks like a
-/// clone, so say `traits:` there.
+/// keeps what it has fetched in folders of these names, as Xcode does, with `repositories` beside `checkouts`. A
+/// package that is used by its path looks like a clone, so say `traits:` there.
 let isFetched =
-  Context.packageDirectory == "/"
-  || ["/checkouts/", "/registry/downloads/"].contains { Context.packageDirectory.contains($0) }
+  Context.packageDirectory == "/" || Context.packageDirectory.contains("/registry/downloads/")
+  || Context.packageDirectory.contains("/checkouts/")
+    && FileManager.default.fileExists(atPath: Context.packageDirectory + "/../../repositories")
 
 let package = Package(
   name: "swift-dialtone",
