@@ -1,13 +1,15 @@
 // swift-tools-version: 6.2
 
+import Foundation
 import PackageDescription
 
 /// Whether another package fetches this one. SwiftPM reads the manifest of what it has not checked out yet at `/`, and
-/// keeps what it has fetched in folders of these names, as Xcode does. A package that is used by its path looks like a
-/// clone, so say `traits:` there.
+/// keeps what it has fetched in folders of these names, as Xcode does, with `repositories` beside `checkouts`. A
+/// package that is used by its path looks like a clone, so say `traits:` there.
 let isFetched =
-  Context.packageDirectory == "/"
-  || ["/checkouts/", "/registry/downloads/"].contains { Context.packageDirectory.contains($0) }
+  Context.packageDirectory == "/" || Context.packageDirectory.contains("/registry/downloads/")
+  || Context.packageDirectory.contains("/checkouts/")
+    && FileManager.default.fileExists(atPath: Context.packageDirectory + "/../../repositories")
 
 let package = Package(
   name: "swift-dialtone",
@@ -291,11 +293,13 @@ for target in package.targets {
       .strictMemorySafety(),  // SE-0458: kernel bytes are untrusted
     ]
   }
-  // SE-0480: in CI only, so that a newer compiler breaks nobody.
-  if Context.environment["CI"] != nil { settings.append(.treatAllWarnings(as: .error)) }
-  // A public type of a library says whether it is Sendable.
-  if target.path?.hasPrefix("Tests/") != true && !target.isTest || target.name == "AppleSource" {
-    settings.append(.treatWarning("ExplicitSendable", as: .error))
+  // SE-0480: for our own checks only, so that a newer compiler breaks nobody. CI is set where others build, too.
+  if Context.environment["DIALTONE_STRICT"] != nil {
+    settings.append(.treatAllWarnings(as: .error))
+    // A public type of a library says whether it is Sendable.
+    if target.path?.hasPrefix("Tests/") != true && !target.isTest || target.name == "AppleSource" {
+      settings.append(.treatWarning("ExplicitSendable", as: .error))
+    }
   }
   target.swiftSettings = settings
 }

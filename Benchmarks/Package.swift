@@ -44,5 +44,5 @@ for target in package.targets {
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
     .strictMemorySafety(),  // SE-0458
   ]
-  if Context.environment["CI"] != nil { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
+  if Context.environment["DIALTONE_STRICT"] != nil { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }

@@ -6,6 +6,7 @@
 # without it; a dash in a name is `_` in that of the variable. Other words go into `operands`, if the list ends with
 # `…`. --help prints the comment at the script's top, up to that line. Wrong usage ends the script with status 64.
 set -euo pipefail
+unset CDPATH # with it, cd prints where it went
 cd "$(dirname "$0")/.."
 script=Scripts/${0##*/}
 
