@@ -57,7 +57,7 @@ package struct NetlinkRequestBuilder: Sendable {
   @discardableResult
   package mutating func appendHeader(byteCount: Int, family: KernelAddressFamily = .unspecified) -> Int {
     let start = grow(by: (byteCount + 3) & ~3)
-    store(family.rawValue, at: start)
+    if family != .unspecified { store(family.rawValue, at: start) }
     return start
   }
 
