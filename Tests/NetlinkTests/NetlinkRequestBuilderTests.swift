@@ -102,8 +102,8 @@ struct NetlinkRequestBuilderTests {
       var cursor = NetlinkAttributeCursor(16..<bytes.byteCount)
       let outer = cursor.next(in: bytes)
       #expect(outer?.type == 18 && outer?.payload == 20..<44)
-      // NLA_F_NESTED.
-      #expect(bytes.integer(at: 18, as: UInt16.self) == 0x8000 | 18)
+      let marked: UInt16? = bytes.integer(at: 18)
+      #expect(marked == 0x8000 + 18)
       cursor = NetlinkAttributeCursor(20..<44)
       let kind = cursor.next(in: bytes)
       #expect(kind?.payload == 24..<29)

@@ -63,7 +63,7 @@ package struct LinkMessage: Hashable, Sendable {
   /// - Returns: `nil` if the message is of another type, or malformed.
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     guard message.type == .newLink || message.type == .deleteLink,
-      let range = message.attributes(after: Self.headerByteCount),
+      let range = message.attributes(after: Self.headerByteCount), bytes.contains(message.body),
       let family: UInt8 = bytes.integer(at: message.body.lowerBound),
       let deviceType: UInt16 = bytes.integer(at: message.body.lowerBound + 2),
       let index: UInt32 = bytes.integer(at: message.body.lowerBound + 4),

@@ -21,7 +21,7 @@ package struct NeighbourMessage: Hashable, Sendable {
   package init?(_ message: NetlinkMessage, in bytes: RawSpan) {
     let start = message.body.lowerBound
     guard message.type == .newNeighbour || message.type == .deleteNeighbour,
-      let range = message.attributes(after: Self.headerByteCount),
+      let range = message.attributes(after: Self.headerByteCount), bytes.contains(message.body),
       let family: UInt8 = bytes.integer(at: start),
       let index: UInt32 = bytes.integer(at: start + 4),
       let state: UInt16 = bytes.integer(at: start + 8)

@@ -100,7 +100,7 @@ extension NetlinkRequestBuilder {
       }
     appendHeader(byteCount: byteCount, family: family)
     if type == .getLink { append(LinkMessage.Attribute.extendedMask, LinkMessage.skipStatistics) }
-    if let table { append(RouteMessage.Attribute.table, table) }
+    if type == .getRoute, let table { append(RouteMessage.Attribute.table, table) }
     end()
   }
 
