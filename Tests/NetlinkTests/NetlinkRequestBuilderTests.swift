@@ -103,7 +103,7 @@ struct NetlinkRequestBuilderTests {
       let outer = cursor.next(in: bytes)
       #expect(outer?.type == 18 && outer?.payload == 20..<44)
       let marked: UInt16? = bytes.integer(at: 18)
-      #expect(marked == 0x8000 + 18)
+      #expect(marked == 0x8012)
       cursor = NetlinkAttributeCursor(20..<44)
       let kind = cursor.next(in: bytes)
       #expect(kind?.payload == 24..<29)
