@@ -47,7 +47,7 @@ package enum ASCII {
 
 extension BidirectionalCollection {
   /// Returns what is left without the blanks at both ends.
-  package func trimmed(_ isBlank: (Element) -> Bool) -> SubSequence {
+  @inlinable package func trimmed(_ isBlank: (Element) -> Bool) -> SubSequence {
     guard let last = lastIndex(where: { !isBlank($0) }) else { return self[endIndex...] }
     return self[...last].drop(while: isBlank)
   }
