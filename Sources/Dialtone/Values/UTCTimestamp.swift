@@ -82,7 +82,7 @@ extension UTCTimestamp: CustomStringConvertible {
       + "T\(Self.padded(hour, 2)):\(Self.padded(minute, 2)):\(Self.padded(seconds % 60, 2))"
   }
 
-  /// The number with zeros before it, up to so many digits.
+  /// Returns the number with zeros in front, so that it has at least `width` digits.
   package static func padded(_ number: some BinaryInteger, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
