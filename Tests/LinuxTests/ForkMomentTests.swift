@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-import CTestSupport
 import CDialtoneSystem
 @testable import Dialtone
 import NetworkLab
@@ -16,14 +15,6 @@ import Testing
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
   .timeLimit(.minutes(5)), .threadsApart)
 struct ForkMomentTests {
-  /// What a child found, as its exit status. `alarm` limits its time.
-  private static func inChild(_ body: () -> Int32) -> Int32 {
-    let child = ctestsupport_fork()
-    if child != 0 { return ctestsupport_wait(child) }
-    alarm(20)
-    _exit(body())
-  }
-
   /// In a process in which nothing of Dialtone's has run: makes a monitor, forks, and has the child follow the network.
   private static func makeMonitorAndFork(after microseconds: UInt32) -> Int32 {
     let isTold = Atomic(false)
@@ -31,7 +22,7 @@ struct ForkMomentTests {
     let token = monitor.observe { if $0.status == .unreachable { isTold.store(true, ordering: .relaxed) } }
     // Each time the engine's threads are somewhere else.
     usleep(microseconds)
-    let status = inChild {
+    let status = statusOfChild {
       while !monitor.current.isReachable { usleep(1_000) }
       // There is no route in the lab.
       monitor.target = .address(IPAddress(ipv4: 0xC000_0201))
@@ -48,7 +39,7 @@ struct ForkMomentTests {
       let lab = try NetworkLab()
       for round in 0..<90 {
         let status = try lab.run {
-          ForkMomentTests.inChild { ForkMomentTests.makeMonitorAndFork(after: UInt32(round % 6) * 50) }
+          statusOfChild { ForkMomentTests.makeMonitorAndFork(after: UInt32(round % 6) * 50) }
         }
         try #require(status == 0, "round \(round): the child ended with \(status)")
       }

@@ -187,37 +187,36 @@ struct ScarcityTests {
       // A thread that is in a handler at fork(2) holds the handler's lock in the child for good.
       try await eventually("the engine rests") { ProcessCensus.areAsleep(threadsNamed: "dialtone") }
       let child = try lab.run {
-        let child = ctestsupport_fork()
-        if child != 0 { return child }
-        // In the child, which begins like a daemon. `alarm` ends it in any case.
-        alarm(60)
-        for descriptor in 3..<1_024 where descriptor != writer { close(CInt(descriptor)) }
-        // The numbers of all that was closed are other files' now, of the kind that the engine uses.
-        let others = (0..<64).map { _ in eventfd(7, CInt(EFD_NONBLOCK)) }
-        var steps = 0
-        // The first state is unknown, unless the new engine is quick; an old one must not be read.
-        let first = monitor.current
-        if first.status != .undetermined, first.realtime <= begin { _exit(1) }
-        while true {
-          let state = monitor.current
-          if steps == 0, state ≈ v0 {
-            steps = 1
-            var byte: UInt8 = 1
-            if unsafe write(writer, &byte, 1) != 1 { _exit(2) }
-          } else if steps == 0, state.status != .undetermined {
-            _exit(3)
-          } else if steps == 1, state.isUnreachable(.linkDown) {
-            // A new monitor reads the same.
-            if !Reachability.now(environment: monitors.environment).isUnreachable(.linkDown) { _exit(4) }
-            for other in others {
-              var number: UInt64 = 0
-              // Neither closed nor written to.
-              if unsafe eventfd_read(other, &number) != 0 || number != 7 { _exit(5) }
+        forkChild {
+          // It begins like a daemon.
+          for descriptor in 3..<1_024 where descriptor != writer { close(CInt(descriptor)) }
+          // The numbers of all that was closed are other files' now, of the kind that the engine uses.
+          let others = (0..<64).map { _ in eventfd(7, CInt(EFD_NONBLOCK)) }
+          var steps = 0
+          // The first state is unknown, unless the new engine is quick; an old one must not be read.
+          let first = monitor.current
+          if first.status != .undetermined, first.realtime <= begin { return 1 }
+          while true {
+            let state = monitor.current
+            if steps == 0, state ≈ v0 {
+              steps = 1
+              var byte: UInt8 = 1
+              if unsafe write(writer, &byte, 1) != 1 { return 2 }
+            } else if steps == 0, state.status != .undetermined {
+              return 3
+            } else if steps == 1, state.isUnreachable(.linkDown) {
+              // A new monitor reads the same.
+              if !Reachability.now(environment: monitors.environment).isUnreachable(.linkDown) { return 4 }
+              for other in others {
+                var number: UInt64 = 0
+                // Neither closed nor written to.
+                if unsafe eventfd_read(other, &number) != 0 || number != 7 { return 5 }
+              }
+              return 0
             }
-            _exit(0)
+            // A forked child has no runtime to wait with, so it polls; `alarm` limits the time.
+            usleep(1_000)
           }
-          // A forked child has no runtime to wait with, so it polls; `alarm` limits the time.
-          usleep(1_000)
         }
       }
       close(writer)

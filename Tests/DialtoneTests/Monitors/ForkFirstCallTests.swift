@@ -3,7 +3,6 @@
 
 #if os(Linux)
 import CDialtoneSystem
-import CTestSupport
 import Dialtone
 import DialtoneTesting
 import TestSupport
@@ -34,16 +33,13 @@ struct ForkFirstCallTests {
         try await told.wait("the first state") { $0.isReachable }
         // A child in which a thread of the parent held a lock could never take it.
         try await eventually("the engine rests") { ProcessCensus.areAsleep(threadsNamed: "dialtone") }
-        let child = ctestsupport_fork()
-        if child == 0 {
-          alarm(60)
+        let status = statusOfChild {
           network.set(.unreachable(.noCarrier))
           call(monitor)
           // Nothing else asks the monitor: its handler alone tells.
           while told.last?.reason != .noCarrier { usleep(1_000) }
-          _exit(0)
+          return 0
         }
-        let status = ctestsupport_wait(child)
         #expect(status == 0, "call \(number): the child ended with \(status)")
         token.cancel()
       }

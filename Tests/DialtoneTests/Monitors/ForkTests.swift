@@ -15,14 +15,6 @@ import Testing
   .disabled(if: isSanitized, "a sanitizer has threads and descriptors of its own, and survives no fork"),
   .timeLimit(.minutes(5)), .threadsApart)
 struct ForkTests {
-  /// What a child found, as its exit status. `alarm` limits its time.
-  private static func inChild(_ body: () -> Int32) -> Int32 {
-    let child = ctestsupport_fork()
-    if child != 0 { return ctestsupport_wait(child) }
-    alarm(60)
-    _exit(body())
-  }
-
   /// A child in which a thread of the parent held the script's lock could never take it.
   private static func rest() async throws {
     try await eventually("the engine rests") { ProcessCensus.areAsleep(threadsNamed: "dialtone") }
@@ -46,7 +38,7 @@ struct ForkTests {
       try await told.wait("the first state") { $0.isReachable }
       try await eventually("the first path") { paths.last?.status == .satisfied }
       try await ForkTests.rest()
-      let status = ForkTests.inChild {
+      let status = statusOfChild {
         network.set(.unreachable(.noCarrier))
         // Even the first read returns no state from before the fork.
         if monitor.current.isReachable || path.current.status == .satisfied { return 1 }
@@ -90,7 +82,7 @@ struct ForkTests {
       try await eventually("all threads are taken") { ProcessCensus.threads(named: "dialtone-names") == 8 }
       paused.pause()
       try await ForkTests.rest()
-      let status = ForkTests.inChild {
+      let status = statusOfChild {
         if !paused.isPaused || paused.current.status != .undetermined { return 1 }
         ForkTests.wait { host.current.isReachable }
         if !paused.isPaused || paused.current.status != .undetermined { return 2 }
@@ -116,7 +108,7 @@ struct ForkTests {
       }
       try await eventually("the handler runs") { latch.count == 1 }
       try await ForkTests.rest()
-      let status = ForkTests.inChild {
+      let status = statusOfChild {
         network.set(.unreachable(.noCarrier))
         ForkTests.wait { monitor.current.reason == .noCarrier && told.last?.reason == .noCarrier }
         return 0
@@ -164,7 +156,7 @@ struct ForkTests {
       }
       #expect(isStarted)
       try await eventually("it works") { ForkTests.forkBegins.count == 1 }
-      let status = ForkTests.inChild { steps.load(ordering: .relaxed) == 1_000_000 ? 0 : 1 }
+      let status = statusOfChild { steps.load(ordering: .relaxed) == 1_000_000 ? 0 : 1 }
       #expect(status == 0, "the child ended with \(status)")
     }
   }
@@ -175,7 +167,7 @@ struct ForkTests {
       let latch = Latch()
       #expect(Thread.start(named: "dialtone-test") { latch.wait() })
       try await eventually("it works") { latch.count == 1 }
-      #expect(ForkTests.inChild { 0 } == 0)
+      #expect(statusOfChild { 0 } == 0)
       latch.open()
     }
   }
