@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import CDialtoneSystem
 import Dialtone
 import NetworkLab
 import TestSupport
@@ -64,6 +65,36 @@ struct PairTests {
     try await monitors.settle()
     // The address is still there, with the other peer.
     #expect(second.last?.isVia("v0") == true)
+  }
+
+  // MARK: What makes a source this machine's
+
+  /// Expects what bind(2) and connect(2) of a socket find.
+  private func agree(
+    _ monitors: LabMonitors, _ recording: Recording, _ remote: String, _ local: String?, error: CInt,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    var connection = LabConnection(to: remote)
+    connection.source = local
+    connection.isSilent = true
+    try await monitors.settle()
+    #expect(try monitors.lab.socket(connection).error == error, sourceLocation: sourceLocation)
+    #expect(recording.last?.isReachable == (error == 0), sourceLocation: sourceLocation)
+  }
+
+  @Test func anAddressWhosePeerHasChangedIsDeleted() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addAddress("2001:db8::1/64", "v0")
+    try lab.addRoute("default", via: "2001:db8::2", dev: "v0")
+    try lab.addAddress("2001:db8:7::1/128", "v0")
+    let monitors = try LabMonitors(lab)
+    let (remote, local) = ("2001:db8:1::1", "2001:db8:7::1")
+    let recording = try await monitors.record(pair(remote, local))
+    #expect(try lab.ip("address change \(local) peer 2001:db8:8::1/128 dev v0").status == 0)
+    try await agree(monitors, recording, remote, local, error: 0)
+    #expect(try lab.ip("address del \(local) peer 2001:db8:8::1/128 dev v0").status == 0)
+    try await agree(monitors, recording, remote, local, error: EADDRNOTAVAIL)
   }
 
   @Test(

@@ -134,8 +134,8 @@ extension AddressTable.Entry {
   }
 
   /// Returns whether both are the same address of a link to the kernel: one link can have an IPv4 address with two
-  /// prefixes, or with two peers.
+  /// prefixes, or with two peers. It has an IPv6 address once, whose peer may change.
   fileprivate func hasIdentity(of other: Self) -> Bool {
-    address == other.address && prefixLength == other.prefixLength && peer == other.peer
+    address == other.address && (address.isIPv6 || prefixLength == other.prefixLength && peer == other.peer)
   }
 }
