@@ -97,6 +97,31 @@ struct PairTests {
     try await agree(monitors, recording, remote, local, error: EADDRNOTAVAIL)
   }
 
+  @Test func anAddressThatIsKeptWhileItsLinkIsOffIsNone() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.makeW()
+    try lab.addAddress("2001:db8::1/64", "v0")
+    try lab.addRoute("default", via: "2001:db8::2", dev: "v0")
+    try lab.sysctl("ipv6/conf/w0/keep_addr_on_down", 1)
+    try lab.addAddress("2001:db8:7::1/64", "w0")
+    // Duplicate address detection, which sends nothing and waits for nothing.
+    try lab.sysctl("ipv6/conf/w0/dad_transmits", 0)
+    try lab.addAddress("2001:db8:7::2/64", "w0", flags: [])
+    let monitors = try LabMonitors(lab)
+    let remote = "2001:db8:1::1"
+    let without = try await monitors.record(pair(remote, "2001:db8:7::1"))
+    let with = try await monitors.record(pair(remote, "2001:db8:7::2"))
+    try await with.wait("reachable") { $0.isReachable }
+    try lab.down("w0")
+    // Without duplicate address detection it stays usable.
+    try await agree(monitors, without, remote, "2001:db8:7::1", error: 0)
+    try await agree(monitors, with, remote, "2001:db8:7::2", error: EADDRNOTAVAIL)
+    try lab.up("w0")
+    try await with.wait("reachable") { $0.isReachable }
+    try await agree(monitors, with, remote, "2001:db8:7::2", error: 0)
+  }
+
   @Test(
     "a local address that is not ours, or cannot be the source, is no address",
     arguments: [

@@ -98,6 +98,7 @@ final class KernelTables {
     if isGone { return decision.links.remove(message.index) }
     guard message.isSnapshot else { return .nothing }
     let known = links[message.index]
+    if known?.isUp ?? false, !message.flags.contains(.up) { decision.addresses.linkIsOff(message.index) }
     // The kind of hardware does not change while it is there, but may be unknown until it is switched on.
     let (kind, radio) =
       if let known, known.isUp || !message.flags.contains(.up), known.deviceType == message.deviceType,
