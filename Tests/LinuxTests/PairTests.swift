@@ -122,6 +122,22 @@ struct PairTests {
     try await agree(monitors, with, remote, "2001:db8:7::2", error: 0)
   }
 
+  @Test func aLocalRouteMakesSources() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let bound = try await monitors.record(pair("198.51.100.1", "10.9.9.1"))
+    try await agree(monitors, bound, "198.51.100.1", "10.9.9.1", error: EADDRNOTAVAIL)
+    #expect(try lab.ip("route add local 10.9.9.0/24 dev lo").status == 0)
+    try await agree(monitors, bound, "198.51.100.1", "10.9.9.1", error: 0)
+    #expect(try lab.ip("route add 203.0.113.0/24 via 10.0.0.2 src 10.9.9.1").status == 0)
+    let chosen = try await monitors.record(.address(try address("203.0.113.1")))
+    try await agree(monitors, chosen, "203.0.113.1", nil, error: 0)
+    #expect(try lab.ip("route del local 10.9.9.0/24 dev lo").status == 0)
+    try await agree(monitors, bound, "198.51.100.1", "10.9.9.1", error: EADDRNOTAVAIL)
+    try await agree(monitors, chosen, "203.0.113.1", nil, error: ENETUNREACH)
+  }
+
   @Test(
     "a local address that is not ours, or cannot be the source, is no address",
     arguments: [

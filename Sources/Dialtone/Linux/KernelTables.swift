@@ -76,7 +76,8 @@ final class KernelTables {
       // Even if only a lifetime differs: routes may have come with it.
       change.markEverything()
     case .route:
-      guard let prefix = IPPrefix(message, in: bytes) else {
+      // Any target may have a source that is this machine's by a local route.
+      guard !RouteMessage.isOfIPv4Local(message, in: bytes), let prefix = IPPrefix(message, in: bytes) else {
         change.markEverything()
         return true
       }
