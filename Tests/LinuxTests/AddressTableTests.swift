@@ -100,6 +100,15 @@ struct AddressTableTests {
     #expect(table.isOurs(try address("10.0.0.1"), on: nil))
   }
 
+  /// ip-address(8), `change`: an IPv6 address is on a link once, and its peer may change.
+  @Test func anIPv6AddressWithAnotherPeerIsTheSame() throws {
+    var table = table(try message("2001:db8::1", length: 128))
+    table.update(try message("2001:db8::1", peer: "2001:db8::2", length: 128))
+    #expect(texts(table) == ["2001:db8::1/128"])
+    table.remove(try message("2001:db8::1", peer: "2001:db8::2", length: 128))
+    #expect(!table.isOurs(try address("2001:db8::1"), on: nil))
+  }
+
   @Test func anAddressThatIsAnnouncedAgainKeepsItsPlace() throws {
     var table = table(
       try message("2001:db8::1", length: 64, flags: .tentative), try message("2001:db8::2", length: 64))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+import CDialtoneSystem
 import Dialtone
 import NetworkLab
 import TestSupport
@@ -64,6 +65,77 @@ struct PairTests {
     try await monitors.settle()
     // The address is still there, with the other peer.
     #expect(second.last?.isVia("v0") == true)
+  }
+
+  // MARK: What makes a source this machine's
+
+  /// Expects what bind(2) and connect(2) of a socket find.
+  private func agree(
+    _ monitors: LabMonitors, _ recording: Recording, _ remote: String, _ local: String?, error: CInt,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    var connection = LabConnection(to: remote)
+    connection.source = local
+    connection.isSilent = true
+    try await monitors.settle()
+    #expect(try monitors.lab.socket(connection).error == error, sourceLocation: sourceLocation)
+    #expect(recording.last?.isReachable == (error == 0), sourceLocation: sourceLocation)
+  }
+
+  @Test func anAddressWhosePeerHasChangedIsDeleted() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.addAddress("2001:db8::1/64", "v0")
+    try lab.addRoute("default", via: "2001:db8::2", dev: "v0")
+    try lab.addAddress("2001:db8:7::1/128", "v0")
+    let monitors = try LabMonitors(lab)
+    let (remote, local) = ("2001:db8:1::1", "2001:db8:7::1")
+    let recording = try await monitors.record(pair(remote, local))
+    #expect(try lab.ip("address change \(local) peer 2001:db8:8::1/128 dev v0").status == 0)
+    try await agree(monitors, recording, remote, local, error: 0)
+    #expect(try lab.ip("address del \(local) peer 2001:db8:8::1/128 dev v0").status == 0)
+    try await agree(monitors, recording, remote, local, error: EADDRNOTAVAIL)
+  }
+
+  @Test func anAddressThatIsKeptWhileItsLinkIsOffIsNone() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    try lab.makeW()
+    try lab.addAddress("2001:db8::1/64", "v0")
+    try lab.addRoute("default", via: "2001:db8::2", dev: "v0")
+    try lab.sysctl("ipv6/conf/w0/keep_addr_on_down", 1)
+    try lab.addAddress("2001:db8:7::1/64", "w0")
+    // Duplicate address detection, which sends nothing and waits for nothing.
+    try lab.sysctl("ipv6/conf/w0/dad_transmits", 0)
+    try lab.addAddress("2001:db8:7::2/64", "w0", flags: [])
+    let monitors = try LabMonitors(lab)
+    let remote = "2001:db8:1::1"
+    let without = try await monitors.record(pair(remote, "2001:db8:7::1"))
+    let with = try await monitors.record(pair(remote, "2001:db8:7::2"))
+    try await with.wait("reachable") { $0.isReachable }
+    try lab.down("w0")
+    // Without duplicate address detection it stays usable.
+    try await agree(monitors, without, remote, "2001:db8:7::1", error: 0)
+    try await agree(monitors, with, remote, "2001:db8:7::2", error: EADDRNOTAVAIL)
+    try lab.up("w0")
+    try await with.wait("reachable") { $0.isReachable }
+    try await agree(monitors, with, remote, "2001:db8:7::2", error: 0)
+  }
+
+  @Test func aLocalRouteMakesSources() async throws {
+    let lab = try NetworkLab()
+    try lab.makeB()
+    let monitors = try LabMonitors(lab)
+    let bound = try await monitors.record(pair("198.51.100.1", "10.9.9.1"))
+    try await agree(monitors, bound, "198.51.100.1", "10.9.9.1", error: EADDRNOTAVAIL)
+    #expect(try lab.ip("route add local 10.9.9.0/24 dev lo").status == 0)
+    try await agree(monitors, bound, "198.51.100.1", "10.9.9.1", error: 0)
+    #expect(try lab.ip("route add 203.0.113.0/24 via 10.0.0.2 src 10.9.9.1").status == 0)
+    let chosen = try await monitors.record(.address(try address("203.0.113.1")))
+    try await agree(monitors, chosen, "203.0.113.1", nil, error: 0)
+    #expect(try lab.ip("route del local 10.9.9.0/24 dev lo").status == 0)
+    try await agree(monitors, bound, "198.51.100.1", "10.9.9.1", error: EADDRNOTAVAIL)
+    try await agree(monitors, chosen, "203.0.113.1", nil, error: ENETUNREACH)
   }
 
   @Test(

@@ -68,6 +68,21 @@ struct KernelFilterTests {
     }
   }
 
+  /// RT_TABLE_LOCAL, linux/rtnetlink.h: which sources are this machine's.
+  @Test func localRoutesOfIPv4PassIfIPv4IsWatched() throws {
+    func local(_ prefix: IPAddressBits, length: UInt8) -> [UInt8] {
+      message(.newRoute) {
+        $0.appendRouteHeader(family: prefix.family, destinationLength: length, table: 255, type: .local)
+        $0.append(1, address: prefix)
+      }
+    }
+    for (destination, passes) in [(ipv4(198, 51, 100, 1), true), (Self.v6, false)] {
+      let filter = BPFInterpreter(program: KernelFilter(destinations: [destination]).instructions)
+      #expect(try filter.accepts(local(ipv4(10, 9, 9, 0), length: 24)) == passes)
+      #expect(try !filter.accepts(local(IPAddressBits(ipv6High: 1, low: 0), length: 64)))
+    }
+  }
+
   @Test func otherFamilysRoutesAreDropped() throws {
     let filter = BPFInterpreter(program: KernelFilter(destinations: [ipv4(1, 2, 3, 4)]).instructions)
     #expect(try !filter.accepts(Self.routeEvent(Self.v6, length: 64)))

@@ -58,6 +58,13 @@ struct AddressTable: Sendable {
       if slots.count > 2 * order.count { compact() }
     }
 
+    mutating func hold() {
+      for position in slots.indices {
+        guard let entry = slots[position], entry.address.isIPv6, !entry.flags.contains(.noDAD) else { continue }
+        slots[position]?.flags.insert(.tentative)
+      }
+    }
+
     /// Returns where in `order` the first entry with this address is that meets the condition, or one would be put.
     private func rank(of address: IPAddressBits, where condition: (Entry) -> Bool) -> (Int, isFound: Bool) {
       var rank = order.firstPosition { slots[$0].map { $0.address >= address } ?? true }
@@ -90,6 +97,13 @@ struct AddressTable: Sendable {
     guard isTaken, let entry = Entry(message) else { return }
     lists[position].remove(entry)
     if lists[position].isEmpty { lists.remove(at: position) }
+  }
+
+  /// Takes in that a link was switched off. If the kernel keeps its IPv6 addresses (`keep_addr_on_down`), they are
+  /// tentative from now on, which is not announced (addrconf_ifdown, net/ipv6/addrconf.c). The end of that is.
+  mutating func linkIsOff(_ link: UInt32) {
+    let (position, isTaken) = lists.place(of: link) { $0.link }
+    if isTaken { lists[position].hold() }
   }
 
   private func list(of link: UInt32) -> List? {
@@ -129,13 +143,13 @@ extension AddressTable.Entry {
     guard let address = message.localAddress else { return nil }
     var flags = message.flags
     // These follow from lifetimes. They change which source is chosen, never whether there is one.
-    flags.subtract(.deprecated.union(.permanent).union(.noDAD))
+    flags.subtract(.deprecated.union(.permanent))
     self.init(address: address, prefixLength: message.prefixLength, peer: message.peer, flags: flags)
   }
 
   /// Returns whether both are the same address of a link to the kernel: one link can have an IPv4 address with two
-  /// prefixes, or with two peers.
+  /// prefixes, or with two peers. It has an IPv6 address once, whose peer may change.
   fileprivate func hasIdentity(of other: Self) -> Bool {
-    address == other.address && prefixLength == other.prefixLength && peer == other.peer
+    address == other.address && (address.isIPv6 || prefixLength == other.prefixLength && peer == other.peer)
   }
 }

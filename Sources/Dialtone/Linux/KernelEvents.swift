@@ -40,7 +40,8 @@ final class KernelEvents {
   /// How many datagrams of other processes were dropped.
   var foreignCount: UInt64 { socket.foreignCount }
 
-  /// Has the kernel announce only routes whose prefix contains one of the destinations, or all routes for `nil`.
+  /// Has the kernel announce only routes whose prefix contains one of the destinations, and IPv4's local ones if one of
+  /// them is of IPv4; or all routes for `nil`.
   func announceRoutes(to destinations: [IPAddressBits]?) {
     self.destinations = destinations
     applyFilter()

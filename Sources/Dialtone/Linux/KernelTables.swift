@@ -76,7 +76,8 @@ final class KernelTables {
       // Even if only a lifetime differs: routes may have come with it.
       change.markEverything()
     case .route:
-      guard let prefix = IPPrefix(message, in: bytes) else {
+      // Any target may have a source that is this machine's by a local route.
+      guard !RouteMessage.isOfIPv4Local(message, in: bytes), let prefix = IPPrefix(message, in: bytes) else {
         change.markEverything()
         return true
       }
@@ -98,6 +99,7 @@ final class KernelTables {
     if isGone { return decision.links.remove(message.index) }
     guard message.isSnapshot else { return .nothing }
     let known = links[message.index]
+    if known?.isUp ?? false, !message.flags.contains(.up) { decision.addresses.linkIsOff(message.index) }
     // The kind of hardware does not change while it is there, but may be unknown until it is switched on.
     let (kind, radio) =
       if let known, known.isUp || !message.flags.contains(.up), known.deviceType == message.deviceType,

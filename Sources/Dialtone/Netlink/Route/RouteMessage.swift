@@ -8,6 +8,8 @@
 /// one copies bytes.
 package struct RouteMessage: Hashable, Sendable, BitwiseCopyable {
   package static let headerByteCount = 12
+  /// The table of this machine's own addresses (RT_TABLE_LOCAL, linux/rtnetlink.h).
+  static let localTable: UInt8 = 255
 
   /// Attributes of a route (`RTA_…`, linux/rtnetlink.h).
   package enum Attribute {
@@ -114,6 +116,12 @@ extension RouteMessage {
   /// Whether a message about a route is about one of IPv6.
   package static func isIPv6(_ message: NetlinkMessage, in bytes: RawSpan) -> Bool {
     bytes.integer(at: message.body.lowerBound) == KernelAddressFamily.ipv6.rawValue
+  }
+
+  /// Whether it is about IPv4's table `local`, by which the kernel knows which sources are this machine's
+  /// (`__ip_dev_find`, net/ipv4/devinet.c).
+  package static func isOfIPv4Local(_ message: NetlinkMessage, in bytes: RawSpan) -> Bool {
+    !isIPv6(message, in: bytes) && bytes.integer(at: message.body.lowerBound + 4) == localTable
   }
 }
 

@@ -33,6 +33,7 @@ package struct KernelFilter: Hashable, Sendable {
     static let type: UInt32 = 4
     static let family: UInt32 = 16
     static let destinationLength: UInt32 = 17
+    static let table: UInt32 = 20
     static let attributes: UInt32 = 28
     /// Of struct ndmsg, which is 12 bytes, too (linux/neighbour.h).
     static let neighbourInterface: UInt32 = 20
@@ -145,8 +146,14 @@ package struct KernelFilter: Hashable, Sendable {
     if destinations.isEmpty { return [drop] }
     if destinations.count > exactLimit { return [accept] }
     let words = UInt32(bitWidth / 32)
+    // A source may be this machine's by a local route.
+    let localTable = [
+      BPFInstruction(.loadByte, Offset.table),
+      BPFInstruction(.jumpIfEqual, UInt32(RouteMessage.localTable), ifFalse: 1),
+      accept,
+    ]
     var program =
-      [
+      (words == 1 ? localTable : []) + [
         // A prefix longer than the address is unknown, so it passes.
         BPFInstruction(.loadMemory, Memory.prefixLength),
         BPFInstruction(.jumpIfGreater, UInt32(bitWidth), ifFalse: 1),
