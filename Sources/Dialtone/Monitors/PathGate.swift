@@ -138,6 +138,7 @@ public final class PathGate: Sendable {
     // So long that no difference overflows.
     let timeout = timeout.map { Duration.nanoseconds($0.nanosecondsClamped) }
     let monitor = try self.monitor(of: target)
+    try Task.checkCancellation()
     var state = monitor.current
     // There is no time to wait for the monitor's first state.
     if !state.isKnown, let timeout, timeout <= .zero {
@@ -145,7 +146,6 @@ public final class PathGate: Sendable {
     }
     while true {
       if passes(state) { return state }
-      try Task.checkCancellation()
       if policy.failsFast, state.reason?.needsIntervention == true {
         throw unavailable(.needsIntervention, target, state, timeout: timeout, since: start)
       }
