@@ -188,13 +188,19 @@ extension URLSession {
         }
       }
       if mayCancel, let source = start.source, let destination = start.destination {
-        group.addTask {
-          let pair = ReachabilityTarget.address(destination, from: source, port: monitor.target.port)
-          for await state in monitor.updates where state.isReachable && state.source != source {
-            let old = Reachability.now(pair, environment: environment)
-            if old.isDetermined, !old.isReachable { return .failure(PathGone()) }
+        let pair = ReachabilityTarget.address(destination, from: source, port: monitor.target.port)
+        // Nobody is told if the source alone changes. That the former one is gone, the pair's monitor tells.
+        for watched in [monitor, ReachabilityMonitor(pair, environment: environment)] {
+          group.addTask {
+            for await _ in watched.updates {
+              let old = Reachability.now(pair, environment: environment)
+              let new = Reachability.now(monitor.target, environment: environment)
+              if new.isReachable, new.source != source, old.isDetermined, !old.isReachable {
+                return .failure(PathGone())
+              }
+            }
+            return nil
           }
-          return nil
         }
       }
       defer { group.cancelAll() }

@@ -65,6 +65,13 @@ struct CodableTests {
     #expect(state.timestamp == nil)
   }
 
+  /// Whether it is reachable, the flags say, too.
+  @Test func flagsThatAreMissingFollowFromTheRest() throws {
+    let state = try decode(#"{"status":"reachable","interface":{"name":"wwan0","index":9,"kind":"cellular"}}"#)
+    #expect(state.flags == [.reachable, .isWWAN, .transientConnection])
+    #expect(try decode(#"{"status":"unreachable"}"#).flags == [])
+  }
+
   @Test(arguments: [
     "{}", #"{"status":"fine"}"#, #"{"status":"reachable","source":"here"}"#, #"{"status":null}"#,
     #"{"status":"reachable","interface":{"name":"a/b","index":1,"kind":"wifi"}}"#,

@@ -224,6 +224,20 @@ struct SessionTests {
     #expect(server.count == 2)
   }
 
+  /// DHCP gives the link another address: the source is all that changes of the path.
+  @Test func whatIsUnderWayFromAnAddressThatWasReplacedIsSentAgain() async throws {
+    let network = wired()
+    let eth0 = try #require(NetworkInterface(name: "eth0", index: 3, kind: .wired))
+    let server = try Server { number in
+      if number == 2 { return .text("from another address") }
+      network.set(.reachable(over: eth0, gateway: IPAddress(ipv4: 0xC000_0201), source: Self.second))
+      network.set(.unreachable(.noAddress), from: Self.first)
+      return .silence
+    }
+    #expect(try await send(server, network) { $0.timeoutForResource = .seconds(60) } == "from another address")
+    #expect(server.count == 2)
+  }
+
   @Test func whatMayNotBeRepeatedIsLeftUnderWay() async throws {
     let network = wired()
     let server = try Server("POST") { _ in

@@ -10,7 +10,8 @@ public import Observation
 /// ```
 ///
 /// The object takes each state of its monitor, in order, as soon as the main actor has time. If the monitor gets
-/// another target or is paused, the object becomes `undetermined`. A change that settles comes once it has settled.
+/// another target or is paused, the object becomes `undetermined`. A change that settles comes once it has settled. A
+/// change of the source or the destination alone, which receivers are not told of, comes with the next other change.
 ///
 /// It has every property of a ``Reachability``, such as `network.isReachable`, and each is observed by itself: a view
 /// that shows `isReachable` is not drawn again if only the interface changes. An observer of ``current`` sees every

@@ -138,6 +138,7 @@ public final class PathGate: Sendable {
     // So long that no difference overflows.
     let timeout = timeout.map { Duration.nanoseconds($0.nanosecondsClamped) }
     let monitor = try self.monitor(of: target)
+    try Task.checkCancellation()
     var state = monitor.current
     // There is no time to wait for the monitor's first state.
     if !state.isKnown, let timeout, timeout <= .zero {
@@ -145,7 +146,6 @@ public final class PathGate: Sendable {
     }
     while true {
       if passes(state) { return state }
-      try Task.checkCancellation()
       if policy.failsFast, state.reason?.needsIntervention == true {
         throw unavailable(.needsIntervention, target, state, timeout: timeout, since: start)
       }
@@ -186,9 +186,8 @@ public final class PathGate: Sendable {
     defer { state.withLock { $0.waits[number] = nil } }
     do {
       let left = timeout.map { $0 - waited(since: start) }
-      let (end, place) = try await path(to: target, monitor, timeout: left, number, arrival)
-      // Who did not know yet has not waited for a path.
-      guard known.isKnown, place > 0, policy.spread > .zero, passes(end) else { return end }
+      let (end, place) = try await path(to: target, monitor, timeout: left, number, arrival, knowing: known)
+      guard place > 0, policy.spread > .zero, passes(end) else { return end }
       let pause = policy.spread * place
       let rest = timeout.map { min(pause, max($0 - waited(since: start), .zero)) } ?? pause
       return try await turn(monitor, in: rest, number)
@@ -204,14 +203,19 @@ public final class PathGate: Sendable {
 
   /// The state that ended a wait, and the place among those who waited, from 0 to 1.
   private func path(
-    to target: ReachabilityTarget, _ monitor: ReachabilityMonitor, timeout: Duration?, _ number: UInt64, _ arrival: Int
+    to target: ReachabilityTarget, _ monitor: ReachabilityMonitor, timeout: Duration?, _ number: UInt64,
+    _ arrival: Int, knowing known: Reachability
   ) async throws -> (Reachability, Double) {
     defer { leave(target) }
-    let end = try await monitor.wait("reachable", timeout: timeout, begun: { note($0, of: number) }) {
-      passes($0) || policy.failsFast && $0.reason?.needsIntervention == true
+    // Who learns first of all that there is a path has not waited for one.
+    var hasWaited = known.isKnown
+    let end = try await monitor.wait("reachable", timeout: timeout, begun: { note($0, of: number) }) { state in
+      if passes(state) || policy.failsFast && state.reason?.needsIntervention == true { return true }
+      hasWaited = true
+      return false
     }
     let all = state.withLock { $0.entries[target]?.arrivals ?? 1 }
-    return (end, Double(arrival) / Double(max(all, 1)))
+    return (end, hasWaited ? Double(arrival) / Double(max(all, 1)) : 0)
   }
 
   /// Keeps those that waited together apart, by the clock of the environment. Returns the state at the end.

@@ -22,9 +22,9 @@ public struct NetworkInterface: Hashable, Sendable, BitwiseCopyable {
   /// Returns `nil` if no interface can have the name (dev_valid_name, net/core/dev.c): it is empty, has more than 15
   /// bytes, is "." or "..", or contains a slash, a colon or white space.
   public init?(name: String, index: UInt32, kind: InterfaceKind) {
-    // White space as isspace(3) has it in the C locale.
+    // White space as the kernel has it, which takes each byte for a character of ISO 8859-1 (lib/ctype.c).
     guard let inlineName = InlineName(name), !inlineName.isEmpty, name != ".", name != "..",
-      !name.utf8.contains(where: { $0 == 0x20 || (0x09...0x0D).contains($0) || "/:".utf8.contains($0) })
+      !name.utf8.contains(where: { [0x20, 0xA0].contains($0) || (0x09...0x0D).contains($0) || "/:".utf8.contains($0) })
     else { return nil }
     self.init(inlineName: inlineName, index: index, kind: kind)
   }

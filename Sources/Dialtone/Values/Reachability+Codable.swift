@@ -38,8 +38,9 @@ extension Reachability: Codable {
 
   /// Reads what ``encode(to:)`` or the command wrote.
   ///
-  /// A key that is missing is read as `null`, except `status`. Other keys are ignored. A reason that this version does
-  /// not know becomes `nil`, and a kind of interface ``InterfaceKind/other``: later versions may have more of both.
+  /// A key that is missing is read as `null`, except `status`. Without `flagsDescription` the flags follow from the
+  /// rest, as in a state that you make. Other keys are ignored. A reason that this version does not know becomes `nil`,
+  /// and a kind of interface ``InterfaceKind/other``: later versions may have more of both.
   ///
   /// - Throws: `DecodingError` if a text is not of the form that is written.
   public init(from decoder: any Decoder) throws {
@@ -61,12 +62,14 @@ extension Reachability: Codable {
       throw DecodingError.dataCorruptedError(
         forKey: .interface, in: container, debugDescription: "no name of an interface: \(interface.name)")
     }
+    let flags = try value(.flagsDescription) { ReachabilityFlags($0) }
     self.init(
-      status: status, flags: try value(.flagsDescription) { ReachabilityFlags($0) } ?? [], interface: link,
+      status: status, flags: flags ?? [], interface: link,
       source: try value(.source) { IPAddress($0) }, gateway: try value(.gateway) { IPAddress($0) },
       destination: try value(.destination) { IPAddress($0) },
       reason: try container.decodeIfPresent(String.self, forKey: .reason).flatMap { Reason(identifier: $0) },
       realtime: try value(.time) { UTCTimestamp($0) }?.durationSince1970.nanosecondsClamped ?? 0)
+    if flags == nil { self.flags = normalized([]) }
   }
 }
 

@@ -132,7 +132,7 @@ public struct Reachability: Hashable, Sendable, BitwiseCopyable {
   }
 
   /// Returns the flags that fit everything else.
-  private func normalized(_ flags: ReachabilityFlags) -> ReachabilityFlags {
+  func normalized(_ flags: ReachabilityFlags) -> ReachabilityFlags {
     if status != .reachable, status != .requiresConnection { return [] }
     let conditions: ReachabilityFlags = [
       .connectionRequired, .connectionOnTraffic, .connectionOnDemand, .interventionRequired,

@@ -162,8 +162,27 @@ final class DiagnosisRun: Sendable {
       return tell([.unasked(question.kind, nil, .timeIsUp)])
     }
     emit(.began(question.kind))
-    let findings = await diagnosis.source.findings(for: question, in: inquiry)
+    let findings = await answer(to: question, in: inquiry)
     if !Task.isCancelled { tell(findings) }
+  }
+
+  /// Asks the source, and cancels it if it has not answered in time: it need not know when that is. One that knows the
+  /// deadline has answered before. What answers at once is asked even if there is no time.
+  private func answer(to question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+    let asking = Task { await diagnosis.source.findings(for: question, in: inquiry) }
+    let end = inquiry.deadline.addingClamped(configuration.timeout.nanosecondsClamped / 40)
+    let rest = end.addingClamped(-TimeSource.system.now())
+    let timer = Task {
+      if rest <= 0 { return }
+      await Self.pause(.nanoseconds(rest))
+      asking.cancel()
+    }
+    defer { timer.cancel() }
+    return await withTaskCancellationHandler {
+      await asking.value
+    } onCancel: {
+      asking.cancel()
+    }
   }
 
   private func tell(_ findings: [Finding]) {

@@ -136,7 +136,8 @@ public struct DiagnosisInquiry: Sendable {
 
 /// Where a diagnosis has its findings from: the system, or your script.
 public protocol EvidenceSource: Sendable {
-  /// Finds the answer to a question. If the task is cancelled, it returns at once what it has.
+  /// Finds the answer to a question. If the task is cancelled, as it is when the time is up, it returns at once what it
+  /// has.
   ///
   /// - Parameters:
   ///   - question: What is asked.

@@ -125,7 +125,8 @@ public final class SiteMonitor: StateMonitor {
   /// - Throws: ``SiteError`` with the code `invalidConfiguration` if the configuration contradicts itself, or if it
   ///   asks for the proxy of the process's environment, and that cannot be read. The monitor then goes on as before.
   public func reconfigure(_ configuration: SiteMonitorConfiguration) throws(SiteError) {
-    try configuration.validate(for: url)
+    let sites = core.sites
+    for url in [sites.primary, sites.plain].compactMap({ $0 }) { try configuration.validate(for: url) }
     core.change { $1 = configuration }
   }
 

@@ -113,7 +113,7 @@ struct MadeStateTests {
     #expect(families(["192.0.2.2"], ipv4: false, ipv6: true) == [false, true])
   }
 
-  @Test(arguments: ["", ".", "..", "a/b", "a:b", "a b", "a\n", "sixteen-bytes-xx", "a\0"])
+  @Test(arguments: ["", ".", "..", "a/b", "a:b", "a b", "a\n", "sixteen-bytes-xx", "a\0", "à"])
   func aNameThatNoInterfaceCanHaveIsRefused(name: String) {
     #expect(NetworkInterface(name: name, index: 1, kind: .wired) == nil)
   }

@@ -30,4 +30,44 @@ struct GatePlacesTests {
       try await eventually("the path is lost") { !monitor.current.isReachable }
     }
   }
+
+  /// "Those that have waited go on evenly spread", also those that came before anything was known, as at the start of a
+  /// program.
+  @Test func whoCameBeforeAnythingWasKnownHasAPlace() async throws {
+    let network = scriptedNetwork()
+    var policy = PathGate.Policy()
+    policy.spread = .seconds(8)
+    let gate = PathGate(policy: policy, environment: network.environment)
+    let monitor = try gate.monitor(of: .internet)
+    monitor.pause()
+    let passed = Box<[ManualClock.Instant]>([])
+    let waiting = Task {
+      try await withThrowingDiscardingTaskGroup { group in
+        for _ in 0..<4 {
+          group.addTask {
+            try await gate.waitForPath()
+            passed.update { $0.append(network.clock.now) }
+          }
+        }
+      }
+    }
+    defer { waiting.cancel() }
+    try await eventually("they wait") { gate.waiterCount == 4 }
+    #expect(!monitor.current.isKnown)
+    monitor.resume()
+    // Each of them gets one of these states.
+    var states = monitor.updates.makeAsyncIterator()
+    for round in 0..<20 {
+      let reason = round.isMultiple(of: 2) ? Reachability.Reason.noCarrier : .noAddress
+      network.set(.unreachable(reason))
+      while await states.next()?.reason != reason {}
+    }
+    let start = network.clock.now
+    network.set(.wifi)
+    try await eventually("all pass") {
+      network.clock.advance(by: .seconds(1))
+      return passed.value.count == 4
+    }
+    #expect(try #require(passed.value.max()) >= start.advanced(by: .seconds(6)), "the last quarter of the time is last")
+  }
 }

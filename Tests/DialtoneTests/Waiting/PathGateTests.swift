@@ -99,6 +99,20 @@ struct PathGateTests {
     #expect(gate.waiterCount == 0)
   }
 
+  /// As every wait of the monitors does.
+  @Test func aCancelledTaskDoesNotPassEvenIfThereIsAPath() async throws {
+    let network = scriptedNetwork()
+    network.set(.wifi)
+    let gate = gate(network)
+    _ = try await gate.waitForPath(to: target)
+    let late = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try await gate.waitForPath(to: target)
+    }
+    late.cancel()
+    await #expect(throws: CancellationError.self) { try await late.value }
+  }
+
   @Test func endsAllWaitsWhenItIsClosed() async throws {
     let network = scriptedNetwork()
     let gate = gate(network)

@@ -79,6 +79,19 @@ struct DiagnosisAskingTests {
     #expect(shortest < .milliseconds(1_200))
   }
 
+  /// "Ends within the timeout": a source of one's own does not know how much of it is left.
+  @Test func aSourceThatTakesTooLongIsCancelled() async throws {
+    struct SlowEvidence: EvidenceSource {
+      func findings(for question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+        await DiagnosisRun.pause(.seconds(1_000))
+        return []
+      }
+    }
+    let configuration = DiagnosisConfiguration(timeout: .milliseconds(100))
+    let verdict = try await Diagnosis(configuration: configuration, environment: SlowEvidence()).verdict()
+    #expect(verdict.cause == nil && verdict.elapsed < .seconds(10), "\(verdict.elapsed)")
+  }
+
   // MARK: Once
 
   /// The Internet lies beyond, also where the route to it names no router.

@@ -82,6 +82,8 @@ struct ProxyTunnelTests {
       #expect(monitor.url == "https://192.0.2.1/")
       try monitor.setURL("https://192.0.2.2/")
       #expect(monitor.url == "https://192.0.2.2/", "another URL, of a scheme that has no proxy")
+      let pair = try SiteMonitor(http: "http://192.0.2.1/", https: "https://192.0.2.1/")
+      #expect(throws: SiteError(.invalidConfiguration, "")) { try pair.reconfigure(configuration) }
     }
   }
 
