@@ -28,6 +28,14 @@ logged() {
   }
 }
 
+# copy_clone FOLDER: the clone as git would fetch it, with changes that are not committed yet.
+copy_clone() {
+  rm -rf "$1"
+  mkdir "$1"
+  comm -z23 <(git ls-files -z --cached --others --exclude-standard | sort -z) <(git ls-files -z --deleted | sort -z) |
+    tar --null -T - -cf - | tar -xf - -C "$1"
+}
+
 # options_for_modules PRODUCTS SCRATCH-PATH: sets `module_options`, by which the compiler finds the modules of a build:
 # those in Swift, and those in C that they are made with.
 options_for_modules() {
