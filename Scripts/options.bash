@@ -46,6 +46,19 @@ options_for_modules() {
   done
 }
 
+# compiler_arguments MODULE SCRATCH-PATH: those of the debug build that say how to read a source, a line each.
+compiler_arguments() {
+  sed -n "/^  \"C\.$1-[^\"]*\.module\":/,/^    args:/p" "$2/debug.yaml" |
+    sed -n 's/^    args: \[\(.*\)\]$/\1/p' | sed 's/","/\n/g; s/^"//; s/"$//' | awk '
+      skip { skip = 0; next }
+      # What is about outputs, and about compiling in steps.
+      /^(-module-name|-emit-module-path|-output-file-map|-index-store-path)$/ { skip = 1; next }
+      /^(-emit-objc-header-path|-Werror)$/ { skip = 1; next }
+      /^(-emit-dependencies|-emit-module|-emit-objc-header|-incremental|-c|-enable-batch-mode)$/ { next }
+      /^(-serialize-diagnostics|-parseable-output|-warnings-as-errors)$/ || /^@/ || /^-j[0-9]+$/ || /swiftc$/ { next }
+      { print }'
+}
+
 known=" $1 "
 shift
 for option in $known; do
