@@ -28,6 +28,14 @@ logged() {
   }
 }
 
+# copy_clone FOLDER: the clone as git would fetch it, with changes that are not committed yet.
+copy_clone() {
+  rm -rf "$1"
+  mkdir "$1"
+  comm -z23 <(git ls-files -z --cached --others --exclude-standard | sort -z) <(git ls-files -z --deleted | sort -z) |
+    tar --null -T - -cf - | tar -xf - -C "$1"
+}
+
 # options_for_modules PRODUCTS SCRATCH-PATH: sets `module_options`, by which the compiler finds the modules of a build:
 # those in Swift, and those in C that they are made with.
 options_for_modules() {
@@ -36,6 +44,19 @@ options_for_modules() {
   for map in "$1"/*.build/module.modulemap "$2"/checkouts/*/Sources/*/include/module.modulemap; do
     module_options+=(-Xcc "-fmodule-map-file=$map")
   done
+}
+
+# compiler_arguments MODULE SCRATCH-PATH: those of the debug build that say how to read a source, a line each.
+compiler_arguments() {
+  sed -n "/^  \"C\.$1-[^\"]*\.module\":/,/^    args:/p" "$2/debug.yaml" |
+    sed -n 's/^    args: \[\(.*\)\]$/\1/p' | sed 's/","/\n/g; s/^"//; s/"$//' | awk '
+      skip { skip = 0; next }
+      # What is about outputs, and about compiling in steps.
+      /^(-module-name|-emit-module-path|-output-file-map|-index-store-path)$/ { skip = 1; next }
+      /^(-emit-objc-header-path|-Werror)$/ { skip = 1; next }
+      /^(-emit-dependencies|-emit-module|-emit-objc-header|-incremental|-c|-enable-batch-mode)$/ { next }
+      /^(-serialize-diagnostics|-parseable-output|-warnings-as-errors)$/ || /^@/ || /^-j[0-9]+$/ || /swiftc$/ { next }
+      { print }'
 }
 
 known=" $1 "

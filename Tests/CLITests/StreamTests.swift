@@ -141,25 +141,4 @@ struct StreamTests {
   func findsPrograms(program: String, exists: Bool) {
     #expect(Hook(program: program, arguments: [], timeout: .seconds(1)).exists == exists)
   }
-
-  // MARK: Answers of name servers
-
-  /// The first length of the name stands right behind the header of 12 bytes (RFC 1035, 4.1.1).
-  @Test func comparesTheWholeQuestion() throws {
-    let question = NameServerQuestion(name: try HostName("a.bc"), id: 0x00FF)
-    #expect(question.message == [0, 0xFF, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0x61, 2, 0x62, 0x63, 0, 0, 1, 0, 1])
-    var answer = question.message
-    answer[2] = 0x81
-    #expect(question.isAnswered(by: answer) && question.isAnswered(by: answer + [0xC0, 12]))
-    for position in question.message.indices where position < 2 || position >= 12 {
-      var other = answer
-      other[position] ^= 0x80
-      #expect(!question.isAnswered(by: other), "\(position)")
-    }
-    for code: UInt8 in 0...15 {
-      answer[3] = 0x80 | code
-      #expect(question.isAnswered(by: answer) == [0, 3].contains(code), "\(code)")
-    }
-    #expect(!question.isAnswered(by: []) && !question.isAnswered(by: answer.prefix(12)))
-  }
 }

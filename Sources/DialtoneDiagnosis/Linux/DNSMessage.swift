@@ -3,23 +3,23 @@
 
 internal import Dialtone
 
-/// Questions to name servers and their answers (RFC 1035, 4; RFC 3596), as far as a diagnosis needs them. Pure.
-enum DNSMessage {
-  enum RecordType: UInt16, Sendable {
+/// Questions to name servers and their answers (RFC 1035, 4; RFC 3596), as far as they are needed here. Pure.
+package enum DNSMessage {
+  package enum RecordType: UInt16, Sendable {
     case a = 1
     case nameServer = 2
     case alias = 5
     case aaaa = 28
   }
 
-  struct Answer: Equatable, Sendable {
-    var id: UInt16
-    var code: NameFinding.ResponseCode
+  package struct Answer: Equatable, Sendable {
+    package var id: UInt16
+    package var code: NameFinding.ResponseCode
     var addresses: [IPAddress]
     /// Whether the answer did not fit into a datagram.
     var isTruncated: Bool
     /// Whether it repeats the question that was asked (RFC 5452, 9.1): programs drop it if not.
-    var isToQuestion: Bool
+    package var isToQuestion: Bool
     /// Whether it names a name server of what was asked for.
     var hasNameServer = false
     var isAlias = false
@@ -27,7 +27,7 @@ enum DNSMessage {
 
   /// Returns a question as it is sent; `nil` if the name does not fit. The empty name is the root. `padding` bytes that
   /// say nothing follow it, if there are to be any (RFC 7830).
-  static func question(
+  package static func question(
     _ name: String, _ type: RecordType, id: UInt16, wantsRecursion: Bool = true, padding: UInt16 = 0
   ) -> [UInt8]? {
     var bytes = bytes([id, wantsRecursion ? 0x0100 : 0, 1, 0, 0, padding > 0 ? 1 : 0])
@@ -52,7 +52,7 @@ enum DNSMessage {
 
   /// Reads an answer to the question for a name; `nil` if the bytes are none. Only addresses that belong to the name,
   /// or to what it is an alias of, are taken, and none of a failure.
-  static func answer(_ bytes: [UInt8], to name: String, _ type: RecordType) -> Answer? {
+  package static func answer(_ bytes: [UInt8], to name: String, _ type: RecordType) -> Answer? {
     guard let id = number(bytes, 0), let flags = number(bytes, 2), flags & 0x8000 != 0,
       let questions = number(bytes, 4), let answers = number(bytes, 6), bytes.count >= 12
     else { return nil }
@@ -63,7 +63,8 @@ enum DNSMessage {
     var offset = 12
     for _ in 0..<questions {
       guard let asked = self.name(bytes, offset), asked.end + 4 <= bytes.count else { return nil }
-      answer.isToQuestion = asked.labels == owner && number(bytes, asked.end) == type.rawValue
+      let kind = [number(bytes, asked.end), number(bytes, asked.end + 2)]
+      answer.isToQuestion = asked.labels == owner && kind == [type.rawValue, 1]  // class IN
       offset = asked.end + 4
     }
     // One that cannot read the question says so without it (RFC 1035, 4.1.1: format error).

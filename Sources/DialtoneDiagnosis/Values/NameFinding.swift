@@ -32,7 +32,7 @@ public struct NameFinding: Hashable, Sendable {
     /// SERVFAIL.
     public static let serverFailure = Self(2)
     /// No code at all: it says whom else to ask.
-    static let referral = Self(.max)
+    package static let referral = Self(.max)
     /// NXDOMAIN.
     public static let nameError = Self(3)
     /// REFUSED.

@@ -4,37 +4,7 @@
 internal import CDialtoneCommand
 internal import CDialtoneSystem
 internal import Dialtone
-
-/// A question to a name server, for the addresses of a name (RFC 1035, 4.1). Pure.
-struct NameServerQuestion: Sendable {
-  /// The message to send over UDP.
-  let message: [UInt8]
-  /// The bytes of the header (RFC 1035, 4.1.1).
-  private static let headerLength = 12
-
-  init(name: HostName, id: UInt16) {
-    // Recursion is desired, and there is one question.
-    var message: [UInt8] = [UInt8(id >> 8), UInt8(id & 0xFF), 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
-    for label in name.ascii.split(separator: ".") { message += [UInt8(label.utf8.count)] + label.utf8 }
-    // The root; type A, class IN.
-    message += [0, 0, 1, 0, 1]
-    self.message = message
-  }
-
-  /// Whether a server answers: the name has addresses, has none of that type, or does not exist. A server that fails or
-  /// refuses does not answer.
-  func isAnswered(by answer: some Collection<UInt8>) -> Bool {
-    let answer = Array(answer)
-    let noError: UInt8 = 0
-    let noSuchName: UInt8 = 3
-    return answer.count >= message.count && answer.prefix(2) == message.prefix(2) && answer[2] & 0x80 != 0
-      && [noError, noSuchName].contains(answer[3] & 0x0F)
-      // Servers return the question; some change its capitals.
-      && answer[Self.headerLength..<message.count].elementsEqual(message[Self.headerLength...]) {
-        ASCII.folded($0) == ASCII.folded($1)
-      }
-  }
-}
+internal import DialtoneDiagnosis
 
 /// Asks the system's name servers until one answers: each once a second.
 struct NameServerWatch: Sendable {
@@ -49,8 +19,7 @@ struct NameServerWatch: Sendable {
     while !Task.isCancelled {
       let next = ContinuousClock.now.advanced(by: Self.interval)
       for server in Self.servers() {
-        let question = NameServerQuestion(name: name, id: .random(in: .min ... .max))
-        if await Self.ask(server, question, on: thread) { return true }
+        if await ask(server, on: thread) { return true }
       }
       await thread.wait(until: next)
     }
@@ -58,13 +27,16 @@ struct NameServerWatch: Sendable {
   }
 
   /// Asks one server, and waits for its answer for a second.
-  private static func ask(_ server: IPAddress, _ question: NameServerQuestion, on thread: MainThread) async -> Bool {
-    guard let number = connect(to: server) else { return false }
+  private func ask(_ server: IPAddress, on thread: MainThread) async -> Bool {
+    let id = UInt16.random(in: .min ... .max)
+    guard let question = DNSMessage.question(name.ascii, .a, id: id), let number = Self.connect(to: server) else {
+      return false
+    }
     let socket = OwnedDescriptor(number)
     // Reads as many bytes as it is told, which the message has.
-    let sent = unsafe question.message.withUnsafeBytes { unsafe send(number, $0.baseAddress, $0.count, 0) }
-    guard sent == question.message.count else { return false }
-    let end = ContinuousClock.now.advanced(by: interval)
+    let sent = unsafe question.withUnsafeBytes { unsafe send(number, $0.baseAddress, $0.count, 0) }
+    guard sent == question.count else { return false }
+    let end = ContinuousClock.now.advanced(by: Self.interval)
     while await thread.wait(for: [socket.rawValue], until: end) {
       // Without EDNS, an answer has 512 bytes at most (RFC 1035, 4.2.1).
       var buffer = [UInt8](repeating: 0, count: 512)
@@ -72,9 +44,18 @@ struct NameServerWatch: Sendable {
       let count = unsafe recv(socket.rawValue, &buffer, buffer.count, CInt(MSG_DONTWAIT))
       // Nobody listens there (ICMP), unless it was a damaged packet (select(2)).
       if count < 0, csystem_errno() != EAGAIN { return false }
-      if question.isAnswered(by: buffer.prefix(max(0, count))) { return true }
+      if Self.isAnswer(Array(buffer.prefix(max(0, count))), to: name, id: id) { return true }
     }
     return false
+  }
+
+  /// Whether a server answers: the name has addresses, has none of that type, or does not exist. A server that fails or
+  /// refuses does not answer.
+  static func isAnswer(_ bytes: [UInt8], to name: HostName, id: UInt16) -> Bool {
+    guard let answer = DNSMessage.answer(bytes, to: name.ascii, .a), answer.id == id, answer.isToQuestion else {
+      return false
+    }
+    return [.success, .nameError, .referral].contains(answer.code)
   }
 
   private static func connect(to server: IPAddress) -> CInt? {
