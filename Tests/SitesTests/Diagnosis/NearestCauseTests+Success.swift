@@ -150,6 +150,28 @@ extension NearestCauseTests {
     #expect(fine.steps.allSatisfy { $0.advice == nil })
   }
 
+  /// curl(1): programs ask their proxy first, and names for the Internet. What had not answered by then is unknown.
+  @Test func whatProgramsNeedHasToHaveAnswered() {
+    var hurried = NameFinding(name: "the root", servers: [NameFinding.Server(Self.server)], isRootOnly: true)
+    hurried.isHurried = true
+    let beyond = BeyondFinding([BeyondFinding.Question(Self.target, .answer)], connection: .answered)
+    let site = SiteFinding(SiteVerdict(url: "https://site.example/", kind: .available, status: 200))
+    let (noName, noProxy) = (Finding.unasked(.name, nil, .timeIsUp), Finding.unasked(.proxy, nil, .timeIsUp))
+    func verdict(_ goal: DiagnosisGoal, _ success: Finding, _ open: Finding...) -> DiagnosisVerdict {
+      DiagnosisVerdict(of: "site.example", goal: goal, findings: open + [success])
+    }
+    #expect(verdict(.internet, .beyond(beyond)).isFine && verdict(.site, .site(site)).isFine)
+    #expect(verdict(.host, Self.accepted, noName, noProxy).isFine)
+    for open in [Finding.name(hurried), noName] {
+      let found = verdict(.internet, .beyond(beyond), open)
+      #expect(!found.isFine && found.cause == nil && found.summary == "It ended before a name server had answered.")
+    }
+    for (goal, success) in [(DiagnosisGoal.internet, Finding.beyond(beyond)), (.site, .site(site))] {
+      let found = verdict(goal, success, noProxy)
+      #expect(!found.isFine && found.cause == nil && found.summary.hasPrefix("It ended before"), "\(found.summary)")
+    }
+  }
+
   /// A check of a site looks the name up as programs do; a connection goes to what the name servers say.
   @Test func aSiteThatAnswersHasAName() {
     let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
