@@ -77,7 +77,7 @@ extension Words {
     switch charge.cause {
     case .uplinkDown where goal == .internet: return "The Internet is not reachable beyond \(last(ground))."
     case .uplinkDown: return "Nothing beyond \(last(ground)) answers, so \(target) is not reachable."
-    case .routerNoRoute:
+    case .routerNoRoute where ground.success == nil:
       switch ground.reading.meaning {
       case .beyond(.routerSays(let statement)), .connection(.statement(let statement), _),
         .name(.only(.refused(let statement), _)):
