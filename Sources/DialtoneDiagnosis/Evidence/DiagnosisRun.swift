@@ -69,8 +69,6 @@ final class DiagnosisRun: Sendable {
       await walkToTarget(isProxyAsked: isProxyAsked)
       await group.waitForAll()
       if subject.goal == .site, !hasFound(.exchange), inquiry.mayExchange { await ask(.exchange) }
-      let hasNoPortal = findings.contains(.portal(PortalFinding(status: nil)))
-      if hasNoPortal, inquiry.answeredSlowly != nil { await ask(.portal) }
     }
   }
 
@@ -141,6 +139,8 @@ final class DiagnosisRun: Sendable {
 
   private func hasFound(_ question: DiagnosisQuestion) -> Bool { findings.map(\.question).contains(question) }
 
+  private var isSuccessful: Bool { Success(of: subject.goal, in: findings.compared) != nil }
+
   /// Whether it succeeded, and a message from the way has not stopped connections of one family alone: whether that is
   /// the family's fault, others beyond tell.
   private var isSettled: Bool {
@@ -152,8 +152,6 @@ final class DiagnosisRun: Sendable {
           }
       }
   }
-
-  private var isSuccessful: Bool { Success(of: subject.goal, in: findings.compared) != nil }
 
   // MARK: Questions
 
