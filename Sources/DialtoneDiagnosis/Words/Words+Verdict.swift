@@ -97,6 +97,7 @@ extension Words {
   private func prefix(_ reading: Reading) -> String {
     guard goal == .internet, reading.kind == .name, reading.isFault else { return "" }
     if reading.charge?.cause == .nameHijacked { return "names lead astray: " }
+    if reading.charge?.cause == .unreliable { return "names cannot be looked up at times: " }
     // Some know a few names all the same.
     let isHeard = reading.finding.name?.servers.contains(where: \.hasAnswered) == true
     return isHeard ? "names of the Internet cannot be looked up: " : "no name can be looked up: "

@@ -193,3 +193,22 @@ extension NearestCauseTests {
     #expect(unsteady?.steps.contains { $0.text.contains("kept programs waiting") } == true)
   }
 }
+
+  /// A cause explains what fails each time: a name that is lost at times is found at others.
+  @Test func aNameThatIsLostAtTimesDoesNotExplainARefusal() {
+    guard case .name(var name) = Self.names(.answer(.success, [Self.target])) else { return }
+    name.addresses = [Self.target]
+    name.unsteady = NameFinding.Unsteady(Self.server, failures: 1, tries: 3)
+    // Answers that differ from time to time may explain it.
+    #expect(Self.cause([.name(name), Self.reset]) == .unreliable)
+    name.servers[0].ipv6 = .silent
+    #expect(Self.cause([.name(name), Self.reset]) == .refused)
+    #expect(Self.cause([.name(name), Self.accepted]) == .unreliable)
+    let answer = BeyondFinding([BeyondFinding.Question(Self.target, .answer)], connection: .answered)
+    let verdict = DiagnosisVerdict(of: "internet", goal: .internet, findings: [.name(name), .beyond(answer)])
+    #expect(verdict.summary.hasPrefix("Names cannot be looked up at times: "), "\(verdict.summary)")
+    // Nor does it if the system's resolver took long, though the servers answer at once.
+    (name.unsteady, name.system, name.servers[0].ipv6) = (nil, .silent, nil)
+    #expect(Self.cause([.name(name), Self.reset]) == .refused)
+    #expect(Self.cause([.name(name)]) == .nameServerSilent)
+  }
