@@ -185,14 +185,14 @@ extension NearestCauseTests {
         of: "site.example", goal: goal, findings: [.name(name), accepted, .site(SiteFinding(answer))])
     }
     #expect(verdict(.silent, .site, lookup: .seconds(3))?.isFine == true)
-    #expect(verdict(.failed, .site, lookup: .seconds(3))?.cause == .nameServerSilent)
+    // The server knows it, so that this machine's own files are why programs do not (resolv.conf(5)).
+    #expect(verdict(.failed, .site, lookup: .seconds(3))?.cause == .nameWrong)
     #expect(verdict(.silent, .host, lookup: .seconds(3))?.cause == .nameServerSilent)
     // The same look-up took longer than programs wait at one time, and no time at another.
     let unsteady = verdict(.silent, .site, lookup: .milliseconds(20))
     #expect(unsteady?.cause == .unreliable && unsteady?.confidence == .likely)
     #expect(unsteady?.steps.contains { $0.text.contains("kept programs waiting") } == true)
   }
-}
 
   /// A cause explains what fails each time: a name that is lost at times is found at others.
   @Test func aNameThatIsLostAtTimesDoesNotExplainARefusal() {
@@ -212,3 +212,4 @@ extension NearestCauseTests {
     #expect(Self.cause([.name(name), Self.reset]) == .refused)
     #expect(Self.cause([.name(name)]) == .nameServerSilent)
   }
+}
