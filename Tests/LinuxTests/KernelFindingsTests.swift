@@ -226,6 +226,15 @@ struct KernelFindingsTests {
     #expect(results()[1] == .address(.notNeeded))
     evidence.isLoopbackUp = false
     #expect(results() == [.link(.loopbackDown)])
+    // ip-rule(8), ip-route(8): a rule refuses 127/8, or the address is the broadcast one of lo.
+    (evidence.isLoopbackUp, evidence.state) = (true, Reachability(status: .unreachable, reason: .prohibited))
+    evidence.rule = Evidence.RuleFacts(priority: 7, text: "to 127.0.0.0/8 prohibit", refuses: true)
+    #expect(results() == [.link(.loopback), .address(.notNeeded), .rule(.refuses(priority: 7, isProven: true))])
+    evidence.rule = nil
+    evidence.route?.type = .broadcast
+    evidence.state = Reachability(status: .unreachable, reason: .noAddress)
+    #expect(results()[1] == .address(.notNeeded) && results().last == .neighbour(.none))
+    #expect(KernelFindings.findings(evidence).allSatisfy { !$0.isFault })
   }
 
   /// An object of next hops stands for one that is not told, or for several.

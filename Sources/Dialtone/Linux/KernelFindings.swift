@@ -50,8 +50,11 @@ package struct KernelFindings: Sendable {
 
   private var address: KernelFinding.Address {
     if isLocal || target.isLinkLocal { return .notNeeded }
-    // Packets go elsewhere: lo has lost it.
-    if target.isLoopback { return evidence.state.status == .undetermined ? .notNeeded : .missing }
+    if target.isLoopback {
+      let isLeftToRoute = evidence.rule?.refuses ?? false || evidence.route?.type == .broadcast
+      // Else packets go elsewhere: lo has lost it.
+      return isLeftToRoute || evidence.state.status == .undetermined ? .notNeeded : .missing
+    }
     let here = evidence.link.map { link in evidence.addresses.filter { $0.link == link.index } } ?? evidence.addresses
     // An address of another link serves as well. If the link has one, it is the route's source that is missing.
     let usable = evidence.addresses.filter(\.isUsable)
@@ -123,6 +126,8 @@ package struct KernelFindings: Sendable {
       else { return .address(source) }
       return .otherNetwork(source, gateway: gateway)
     }
+    // What goes to all on a link has one, though monitors see no way.
+    if evidence.route?.type == .broadcast { return .unknown }
     if evidence.state.reason == .noAddress { return .missing }
     if !evidence.sendsPackets, let reason = evidence.state.reason { return .refused(reason) }
     return .unknown

@@ -32,7 +32,7 @@ final class DiagnosisRun: Sendable {
       await walk()
       // The walk is the first to matter: once it has succeeded, nobody beyond has to be asked. If it has failed, they
       // are asked at once.
-      if subject.goal != .internet, isSuccessful || !askedOnce.withLock({ $0.contains(.beyond) }) { group.cancelAll() }
+      if subject.goal != .internet, isSettled || !askedOnce.withLock({ $0.contains(.beyond) }) { group.cancelAll() }
     }
     if Task.isCancelled { return }
     await askBeyond(after: .zero)
@@ -69,8 +69,6 @@ final class DiagnosisRun: Sendable {
       await walkToTarget(isProxyAsked: isProxyAsked)
       await group.waitForAll()
       if subject.goal == .site, !hasFound(.exchange), inquiry.mayExchange { await ask(.exchange) }
-      let hasNoPortal = findings.contains(.portal(PortalFinding(status: nil)))
-      if hasNoPortal, inquiry.answeredSlowly != nil { await ask(.portal) }
     }
   }
 
@@ -114,7 +112,7 @@ final class DiagnosisRun: Sendable {
   /// Asks beyond the router, once: if the target is the Internet, or if what was asked for has not succeeded.
   private func askBeyond(after pause: Duration) async {
     await Self.pause(pause)
-    if Task.isCancelled || hasFound(.beyond) || isSuccessful || inquiry.hasProxyDelivered { return }
+    if Task.isCancelled || hasFound(.beyond) || isSettled || inquiry.hasProxyDelivered { return }
     if !configuration.asksBeyondRouter { return tell([.unasked(.beyond, nil, .notWanted)]) }
     if inquiry.isCutOff || !needsRouter { return }
     askedOnce.withLock { _ = $0.insert(.beyond) }
@@ -142,6 +140,18 @@ final class DiagnosisRun: Sendable {
   private func hasFound(_ question: DiagnosisQuestion) -> Bool { findings.map(\.question).contains(question) }
 
   private var isSuccessful: Bool { Success(of: subject.goal, in: findings.compared) != nil }
+
+  /// Whether it succeeded, and a message from the way has not stopped connections of one family alone: whether that is
+  /// the family's fault, others beyond tell.
+  private var isSettled: Bool {
+    isSuccessful
+      && !findings.lazy.compactMap(\.connection).contains { connection in
+        !connection.attempts.isEmpty
+          && connection.attempts.allSatisfy {
+            if case .refused(let statement) = $0.outcome { !statement.isOwn } else { false }
+          }
+      }
+  }
 
   // MARK: Questions
 

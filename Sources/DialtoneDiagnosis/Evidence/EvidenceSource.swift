@@ -115,14 +115,6 @@ public struct DiagnosisInquiry: Sendable {
   /// Whether each connection took so long that a check, which needs several times that, is slow, too.
   var isSlow: Bool { attempts.compactMap(\.outcome.milliseconds).min().map { $0 >= 700 } ?? false }
 
-  /// How long an answer over http took, in milliseconds, if that was long; a portal may be as slow.
-  var answeredSlowly: Int64? {
-    let answers = findings.compactMap { if case .site(let site) = $0 { site.verdict } else { nil } }
-    let time = answers.first { !$0.url.isSecure && $0.kind.answerer != nil }?.timings.total
-    let milliseconds = (time ?? .zero).nanosecondsClamped / 1_000_000
-    return (500...2_500).contains(milliseconds) ? milliseconds : nil
-  }
-
   /// Whether the kernel may not be asked anything.
   var isKernelDenied: Bool {
     !kernelFindings.isEmpty && kernelFindings.allSatisfy { $0.result == .link(.denied) }

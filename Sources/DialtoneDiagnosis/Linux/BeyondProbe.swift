@@ -122,8 +122,12 @@ struct BeyondProbe {
         outcomes.insert(.failed(EPERM))
         continue
       }
-      // A proxy for all connections, which takes one once its server has, does not let any die.
-      if isResetNear == true { return sites.hasDiedAtRouter ? .reset : nil }
+      // A proxy for all connections, which takes one once its server has, does not let any die. Nor does a filter that
+      // comes before.
+      if isResetNear == true {
+        if !sites.hasDiedAtRouter { connection = .leadsOn }
+        return sites.hasDiedAtRouter ? .reset : nil
+      }
       var names = HopTrace(
         to: server, port: 53, hops: HopTrace.hops.dropLast(), interface: interface, gateway: wayOfNames.gateway)
       let areNamesTaken = names.leadsBeyond(patience, upTo: near)
@@ -145,7 +149,9 @@ struct BeyondProbe {
       isNear = first.hasDiedAtRouter
       if case .refused? = first.barrier { refusal = first.barrier }
     }
-    return refusal ?? (outcomes.count == 1 && (isNear || first == nil) ? outcomes.first : nil)
+    let isStopped = outcomes.count == 1 && (isNear || first == nil)
+    if refusal == nil, !isStopped { connection = .leadsOn }
+    return refusal ?? (isStopped ? outcomes.first : nil)
   }
 
   /// What comes of connections to one that answers, and to another one. `nil` if the time was up before that was clear.

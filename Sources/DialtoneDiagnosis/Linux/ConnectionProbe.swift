@@ -161,7 +161,7 @@ extension KernelEvidence {
   }
 
   /// Whether the target is a broadcast address or a multicast group.
-  fileprivate var leadsToMany: Bool {
+  var leadsToMany: Bool {
     target.isOfMany || route.map { [.broadcast, .multicast].contains($0.type) } ?? false
   }
 }

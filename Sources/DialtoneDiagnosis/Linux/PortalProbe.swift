@@ -12,8 +12,9 @@ struct PortalProbe {
   /// of IPv4 are asked, and both have to answer.
   private static let hosts = ["198.51.100.254", "203.0.113.254", "192.0.2.254", "3fff::fffe"].compactMap(IPAddress.init)
   private static let count = 2
-  /// How long it may take, in milliseconds: a portal is near. If it took long in the site's place, as long as that.
-  private static let longest: Int64 = 800
+  /// How long it may take until somebody takes a connection, in milliseconds: a portal is near. And until an answer
+  /// comes on one, as nobody else takes any: the portal, or the line, may be slow.
+  private static let (longest, answer): (Int64, Int64) = (800, 2_500)
 
   let inquiry: DiagnosisInquiry
   let patience: Patience
@@ -27,7 +28,7 @@ struct PortalProbe {
     }.filter { $0.start == EINPROGRESS }
     var asked: [ProbeSocket] = []
     var statuses: [IPAddress: Int] = [:]
-    let end = patience.moment(in: max(Self.longest, (inquiry.answeredSlowly ?? 0) * 5 / 4))
+    var end = patience.moment(in: Self.longest)
     while !(sockets.isEmpty && asked.isEmpty), TimeSource.system.now() < end {
       let list =
         sockets.map { ($0.descriptor, wantsWriting: true) } + asked.map { ($0.descriptor, wantsWriting: false) }
@@ -41,7 +42,9 @@ struct PortalProbe {
         if found.count == family.count { return found.first { !$0.isPortal } ?? found[0] }
       }
       asked.removeAll { ready.contains($0.descriptor) }
-      asked += sockets.filter { ready.contains($0.descriptor) && $0.takeError() == 0 && $0.send(request) == 0 }
+      let taken = sockets.filter { ready.contains($0.descriptor) && $0.takeError() == 0 && $0.send(request) == 0 }
+      if !taken.isEmpty { end = patience.moment(in: Self.answer) }
+      asked += taken
       sockets.removeAll { ready.contains($0.descriptor) }
     }
     return PortalFinding(status: nil)

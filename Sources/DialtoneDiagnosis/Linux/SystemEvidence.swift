@@ -190,7 +190,9 @@ struct SystemQuestion {
       let ways = addresses.lazy.filter { $0.family == family }.prefix(ConnectionProbe.addressLimit).map { address in
         KernelFindings.findings(witness.evidence(address, inquiry.path(port: inquiry.subject.ports.first)))
       }
-      let isOpen = { (way: [KernelFinding]) in !way.contains(where: \.stopsPackets) }
+      let isOpen = { (way: [KernelFinding]) in
+        !way.contains(where: \.stopsPackets) && way.last?.evidence?.leadsToMany != true
+      }
       // Programs try the next address if there is no way to the first. That one address of the Internet is refused, or
       // another has a route of its own, says nothing of the Internet.
       let isOne = inquiry.addresses.isEmpty && !ways.dropFirst().allSatisfy(isOpen)

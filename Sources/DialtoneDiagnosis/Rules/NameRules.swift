@@ -114,7 +114,8 @@ enum NameRules {
     // It is said only seldom that nobody listens there, and programs wait meanwhile.
     let closed = isLate ? finding.servers.prefix(1).first { !$0.hasAnswered } : nil
     if isLate && closed == nil || finding.system == .failed {
-      return (.lostInSystem(server: found.address, milliseconds: found.milliseconds), .fault, .nameServerSilent)
+      let cause: DiagnosisCause = finding.system == .failed ? .nameWrong : .nameServerSilent
+      return (.lostInSystem(server: found.address, milliseconds: found.milliseconds), .fault, cause)
     }
     if let late = closed ?? silent.first { return (.foundBehind(silent: late.address), .doubtful, .nameServerSilent) }
     if let lacking {

@@ -73,7 +73,12 @@ struct VerdictRules {
       if isMissing(fault), isNamePartial || isAnotherInUse(family) { return false }
       return !workingFamilies.contains { $0 != family }
     }
-    if var first = nearest(counting) {
+    // That a name is lost at times does not explain what fails each time.
+    let isNameLost = counting.contains {
+      $0.finding.name?.isLostAtTimes == true && [.unreliable, .nameServerSilent].contains($0.charge?.cause)
+    }
+    let steady = counting.filter { $0.kind != .name && ![.unreliable, nil].contains($0.charge?.cause) }
+    if var first = nearest(isNameLost ? steady : []) ?? nearest(counting) {
       // If it is only that nothing behind the router answered.
       if [.name(.silent), .beyond(.nothing), .beyond(.silent)].contains(first.meaning) {
         if let router = unansweringRouter {

@@ -115,6 +115,11 @@ struct Success: Hashable, Sendable {
   init?(of goal: DiagnosisGoal, in findings: [Finding]) {
     // Programs go by their proxy, and whether that leads on is not known.
     if goal != .host, findings.contains(where: { [.connects, .notTried].contains($0.proxy?.outcome) }) { return nil }
+    // Nor is that of what had not answered when the time was up. For the Internet, programs need names, too.
+    let isOpen = { kind in findings.contains(.unasked(kind, nil, .timeIsUp)) }
+    let name = findings.lazy.compactMap(\.name).first
+    let isNameOpen = isOpen(.name) || name.map { $0.isHurried && !$0.servers.contains(where: \.hasAnswered) } ?? false
+    if goal != .host && isOpen(.proxy) || goal == .internet && isNameOpen { return nil }
     guard let kind = findings.lazy.compactMap({ Self.success(of: goal, in: $0) }).first else { return nil }
     self.kind = kind
   }

@@ -179,6 +179,12 @@ extension NameFinding {
     source == .dns && system == .silent && !servers.isEmpty && !servers.contains { $0.replies.contains(.silent) }
   }
 
+  /// Whether questions or answers are lost at times, or programs wait, for a name that has an address.
+  var isLostAtTimes: Bool {
+    let isLost = servers.contains { $0.wasAskedAgain || $0.replies.contains(.silent) }
+    return !addresses.isEmpty && (system == .silent || unsteady != nil && isLost)
+  }
+
   /// Whom programs believe that the name has no address, though another server has one.
   var denier: Server? {
     addresses.isEmpty ? nil : servers.prefix(rotates ? servers.count : 1).first { $0.denial != nil }

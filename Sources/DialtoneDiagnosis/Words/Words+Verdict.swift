@@ -77,7 +77,7 @@ extension Words {
     switch charge.cause {
     case .uplinkDown where goal == .internet: return "The Internet is not reachable beyond \(last(ground))."
     case .uplinkDown: return "Nothing beyond \(last(ground)) answers, so \(target) is not reachable."
-    case .routerNoRoute:
+    case .routerNoRoute where ground.success == nil:
       switch ground.reading.meaning {
       case .beyond(.routerSays(let statement)), .connection(.statement(let statement), _),
         .name(.only(.refused(let statement), _)):
@@ -97,6 +97,7 @@ extension Words {
   private func prefix(_ reading: Reading) -> String {
     guard goal == .internet, reading.kind == .name, reading.isFault else { return "" }
     if reading.charge?.cause == .nameHijacked { return "names lead astray: " }
+    if reading.charge?.cause == .unreliable { return "names cannot be looked up at times: " }
     // Some know a few names all the same.
     let isHeard = reading.finding.name?.servers.contains(where: \.hasAnswered) == true
     return isHeard ? "names of the Internet cannot be looked up: " : "no name can be looked up: "

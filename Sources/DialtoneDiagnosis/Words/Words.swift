@@ -194,7 +194,7 @@ struct Words {
     case .lostInSystem(let server, let milliseconds):
       let time = milliseconds.map { " after \(Self.time($0))" } ?? ""
       return "\(who(server)) knows \(name.name)\(time), but the system's resolver gives programs no address"
-    case .only(.truncated, let server): return "\(who(server)) wants to be asked over TCP, and that gets no answer"
+    case .only(.truncated, let server): return "\(who(server)) wants to be asked over TCP, and that gives no address"
     case .only(.mismatched, let server): return "\(who(server)) answers another question than the one that was asked"
     case .only(.answer(let code, _), let server): return "\(who(server)) answers \(code)"
     case .only(.forbidden, _): return "this machine itself lets no question out to \(servers)"

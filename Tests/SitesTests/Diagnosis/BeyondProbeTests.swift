@@ -141,8 +141,8 @@ struct BeyondProbeTests {
     arguments: [
       ("", false, .otherPort, nil), ("output tcp flags rst ip ttl set 65", false, .nothing, .reset),
       ("input tcp dport 53 drop", false, .otherPort, nil), ("input tcp dport { 53, 443 } drop", false, .leadsOn, nil),
-      // What resets is nearer than the server, and lets none die on the way: a proxy does that for its server, too.
-      ("output meta l4proto udp ip ttl set 62", true, .answered, nil), ("", true, .answered, nil),
+      // What resets is nearer than the server, and lets none die on the way: a filter, or a proxy for its server.
+      ("output meta l4proto udp ip ttl set 62", true, .leadsOn, nil), ("", true, .answered, nil),
       // Next to this machine, the server may drop them itself.
       ("input tcp dport 443 drop", true, .leadsOn, nil),
     ] as [(String, Bool, BeyondFinding.Connection, ConnectionFinding.Outcome?)])

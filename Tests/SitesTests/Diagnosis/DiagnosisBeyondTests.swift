@@ -60,6 +60,27 @@ struct DiagnosisBeyondTests {
     withExtendedLifetime(servers) {}
   }
 
+  /// The same, before the first router looks at a packet's time to live: whether sites are stopped is not known.
+  @Test(
+    .enabled(if: NetworkLab.hasFirewall, "nftables is needed"),
+    .enabled(
+      if: ProxySettings.environment.setting(for: "https://dialtone.invalid/") == nil, "a proxy takes their place"),
+    arguments: ["drop", "reject with tcp reset"])
+  func whatStopsSitesBeforeTheirTimeIsLookedAtIsUnknown(verdict: String) async throws {
+    let labs = try await WayProbeTests().row(of: 3)
+    try labs[1].sysctl("ipv4/icmp_ratelimit", 1_000)
+    try labs[1].nft(
+      "table inet way { chain on { type filter hook prerouting priority 0; tcp dport 443 \(verdict); }; }")
+    let servers = try await BeyondProbeTests.servers(in: labs[3]) { BeyondProbeTests.root($0) }
+    let channel = try await RootStream.listen(in: labs[3])
+    var found: [BeyondFinding] = []
+    for _ in 0..<5 where found.last?.connection != .leadsOn { found.append(try Self.finding(.internet, in: labs[0])) }
+    let last = try #require(found.last)
+    #expect(last.hasAnswer && last.connection == .leadsOn && last.stopsSites == nil, "\(last)")
+    try await channel.close()
+    withExtendedLifetime(servers) {}
+  }
+
   /// RFC 1812, 5.3.1: routers say where a packet's time to live ends. The first lets connections to name servers pass
   /// and stops those to sites; a machine that is busy for longer than routers may take does not see it.
   @Test(

@@ -150,6 +150,28 @@ extension NearestCauseTests {
     #expect(fine.steps.allSatisfy { $0.advice == nil })
   }
 
+  /// curl(1): programs ask their proxy first, and names for the Internet. What had not answered by then is unknown.
+  @Test func whatProgramsNeedHasToHaveAnswered() {
+    var hurried = NameFinding(name: "the root", servers: [NameFinding.Server(Self.server)], isRootOnly: true)
+    hurried.isHurried = true
+    let beyond = BeyondFinding([BeyondFinding.Question(Self.target, .answer)], connection: .answered)
+    let site = SiteFinding(SiteVerdict(url: "https://site.example/", kind: .available, status: 200))
+    let (noName, noProxy) = (Finding.unasked(.name, nil, .timeIsUp), Finding.unasked(.proxy, nil, .timeIsUp))
+    func verdict(_ goal: DiagnosisGoal, _ success: Finding, _ open: Finding...) -> DiagnosisVerdict {
+      DiagnosisVerdict(of: "site.example", goal: goal, findings: open + [success])
+    }
+    #expect(verdict(.internet, .beyond(beyond)).isFine && verdict(.site, .site(site)).isFine)
+    #expect(verdict(.host, Self.accepted, noName, noProxy).isFine)
+    for open in [Finding.name(hurried), noName] {
+      let found = verdict(.internet, .beyond(beyond), open)
+      #expect(!found.isFine && found.cause == nil && found.summary == "It ended before a name server had answered.")
+    }
+    for (goal, success) in [(DiagnosisGoal.internet, Finding.beyond(beyond)), (.site, .site(site))] {
+      let found = verdict(goal, success, noProxy)
+      #expect(!found.isFine && found.cause == nil && found.summary.hasPrefix("It ended before"), "\(found.summary)")
+    }
+  }
+
   /// A check of a site looks the name up as programs do; a connection goes to what the name servers say.
   @Test func aSiteThatAnswersHasAName() {
     let accepted = Self.connection(Self.target, .accepted(milliseconds: 1))
@@ -163,11 +185,31 @@ extension NearestCauseTests {
         of: "site.example", goal: goal, findings: [.name(name), accepted, .site(SiteFinding(answer))])
     }
     #expect(verdict(.silent, .site, lookup: .seconds(3))?.isFine == true)
-    #expect(verdict(.failed, .site, lookup: .seconds(3))?.cause == .nameServerSilent)
+    // The server knows it, so that this machine's own files are why programs do not (resolv.conf(5)).
+    #expect(verdict(.failed, .site, lookup: .seconds(3))?.cause == .nameWrong)
     #expect(verdict(.silent, .host, lookup: .seconds(3))?.cause == .nameServerSilent)
     // The same look-up took longer than programs wait at one time, and no time at another.
     let unsteady = verdict(.silent, .site, lookup: .milliseconds(20))
     #expect(unsteady?.cause == .unreliable && unsteady?.confidence == .likely)
     #expect(unsteady?.steps.contains { $0.text.contains("kept programs waiting") } == true)
+  }
+
+  /// A cause explains what fails each time: a name that is lost at times is found at others.
+  @Test func aNameThatIsLostAtTimesDoesNotExplainARefusal() {
+    guard case .name(var name) = Self.names(.answer(.success, [Self.target])) else { return }
+    name.addresses = [Self.target]
+    name.unsteady = NameFinding.Unsteady(Self.server, failures: 1, tries: 3)
+    // Answers that differ from time to time may explain it.
+    #expect(Self.cause([.name(name), Self.reset]) == .unreliable)
+    name.servers[0].ipv6 = .silent
+    #expect(Self.cause([.name(name), Self.reset]) == .refused)
+    #expect(Self.cause([.name(name), Self.accepted]) == .unreliable)
+    let answer = BeyondFinding([BeyondFinding.Question(Self.target, .answer)], connection: .answered)
+    let verdict = DiagnosisVerdict(of: "internet", goal: .internet, findings: [.name(name), .beyond(answer)])
+    #expect(verdict.summary.hasPrefix("Names cannot be looked up at times: "), "\(verdict.summary)")
+    // Nor does it if the system's resolver took long, though the servers answer at once.
+    (name.unsteady, name.system, name.servers[0].ipv6) = (nil, .silent, nil)
+    #expect(Self.cause([.name(name), Self.reset]) == .refused)
+    #expect(Self.cause([.name(name)]) == .nameServerSilent)
   }
 }

@@ -22,13 +22,17 @@ struct PortalProbeTests {
   private final class Portal: Sendable {
     private let channel: any Channel
 
-    init(in lab: NetworkLab, _ answer: @escaping @Sendable (String, String) -> String) async throws {
+    init(
+      in lab: NetworkLab, after delay: TimeAmount = .zero, _ answer: @escaping @Sendable (String, String) -> String
+    ) async throws {
       // Made here: its threads have the network of who asks for it first, and other tests use them.
       let group = MultiThreadedEventLoopGroup.singleton
       channel = try await lab.run {
         ServerBootstrap(group: group)
           .childChannelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Answers(answer)) }
+            channel.eventLoop.makeCompletedFuture {
+              try channel.pipeline.syncOperations.addHandler(Answers(answer, delay))
+            }
           }
           .bind(host: "0.0.0.0", port: 80)
       }.get()
@@ -41,12 +45,16 @@ struct PortalProbeTests {
       typealias OutboundOut = ByteBuffer
 
       private let answer: @Sendable (String, String) -> String
+      private let delay: TimeAmount
 
-      init(_ answer: @escaping @Sendable (String, String) -> String) { self.answer = answer }
+      init(_ answer: @escaping @Sendable (String, String) -> String, _ delay: TimeAmount) {
+        (self.answer, self.delay) = (answer, delay)
+      }
 
       func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let text = answer(context.channel.localAddress?.ipAddress ?? "", String(buffer: unwrapInboundIn(data)))
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+        let channel = context.channel
+        channel.eventLoop.scheduleTask(in: delay) { channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }
       }
     }
   }
@@ -92,6 +100,15 @@ struct PortalProbeTests {
       #expect(request.hasPrefix("GET / HTTP/1.1\r\nHost: dialtone-") && request.contains(".invalid\r\n"))
       #expect(request.hasSuffix("\r\n\r\n"))
     }
+    withExtendedLifetime(portal) {}
+  }
+
+  /// A portal, or the line to it, may be slow: nobody else takes connections there.
+  @Test func whoTakesAConnectionHasTimeToAnswer() async throws {
+    let cable = try LabCable()
+    try cable.server.addRoute("0.0.0.0/0", dev: "lo", kind: .local, scope: .host)
+    let portal = try await Portal(in: cable.server, after: .seconds(1)) { _, _ in "HTTP/1.1 302 Found\r\n\r\n" }
+    #expect(try status(in: cable.client) == 302)
     withExtendedLifetime(portal) {}
   }
 

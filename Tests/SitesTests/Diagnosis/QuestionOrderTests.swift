@@ -173,21 +173,23 @@ struct QuestionOrderTests {
     #expect(questions.first == .proxy && questions.last == .exchange && verdict.isFine, "\(questions)")
   }
 
-  /// Explain.md: a portal may be as slow as an answer over http. One that takes longer than 2.5 s is not waited for.
-  @Test(arguments: [(499, false), (500, true), (2_500, true), (2_501, false)])
-  func aSlowAnswerMayBeAPortals(milliseconds: Int, isAskedAgain: Bool) async throws {
-    let url: SiteURL = "http://a.example/"
-    let took = SiteVerdict.Timings(total: .milliseconds(milliseconds))
-    let answer = Finding.site(SiteFinding(SiteVerdict(url: url, kind: .captivePortal, status: 302, timings: took)))
-    let found = [Self.name, Self.way, Self.accepted, answer]
-    let portals = Box(0)
-    let source = NotedEvidence { question in
-      if question != .portal { return found.filter { $0.question == question } }
-      portals.update { $0 += 1 }
-      return [.portal(PortalFinding(status: portals.value == 1 ? nil : 302))]
+  /// RFC 4443, 3.1: a router has no way to an address of one family. Whether the family works, others beyond tell.
+  @Test func whoseFamilyARouterRefusesHasOthersAsked() async throws {
+    let target6 = NearestCauseTests.target6
+    let router6 = IPAddress(IPAddressBits(ipv6High: 0x2001_0DB8_0000_0000, low: 1))
+    let refused = ConnectionFinding.Outcome.refused(NetworkStatement(.networkUnreachable, by: router6))
+    let beyond = BeyondFinding([BeyondFinding.Question(target6, .answer)])
+    let name = NameFinding(name: "a.example", source: .literal, addresses: [Self.target, target6])
+    let counts: [DiagnosisQuestion: Int] = [
+      .names: 1, .way: 1, .neighbours: 1, .tunnels: 1, .connections: 1, .portal: 1, .beyond: 1,
+    ]
+    let findings = [
+      .name(name), Self.way, Self.accepted, NearestCauseTests.connection(target6, refused), .beyond(beyond),
+    ]
+    let (_, verdict) = try await played(findings, counts) {
+      Diagnosis(of: .address(Self.target, port: 443), configuration: Self.configuration(), environment: $0)
     }
-    let verdict = try await Diagnosis(of: url, configuration: Self.configuration(), environment: source).verdict()
-    #expect(portals.value == (isAskedAgain ? 2 : 1) && verdict.cause == (isAskedAgain ? .captivePortal : nil))
+    #expect(verdict.cause == .routerNoRoute && verdict.confidence == .likely, "\(verdict.summary)")
   }
 
   /// A proxy looks names up itself: the way is looked at, and nobody else is asked.
