@@ -146,10 +146,7 @@ final class DiagnosisRun: Sendable {
   private var isSettled: Bool {
     isSuccessful
       && !findings.lazy.compactMap(\.connection).contains { connection in
-        !connection.attempts.isEmpty
-          && connection.attempts.allSatisfy {
-            if case .refused(let statement) = $0.outcome { !statement.isOwn } else { false }
-          }
+        !connection.attempts.isEmpty && connection.attempts.allSatisfy { $0.outcome.isRefusedOnWay }
       }
   }
 
@@ -172,27 +169,21 @@ final class DiagnosisRun: Sendable {
       return tell([.unasked(question.kind, nil, .timeIsUp)])
     }
     emit(.began(question.kind))
-    let findings = await answer(to: question, in: inquiry)
+    // A source need not know the deadline: it is cancelled somewhat later. What answers at once is asked even then.
+    let rest = inquiry.deadline.addingClamped(configuration.timeout.nanosecondsClamped / 40 - TimeSource.system.now())
+    let findings = await withTaskGroup(of: [Finding]?.self) { group in
+      group.addTask { await self.diagnosis.source.findings(for: question, in: inquiry) }
+      if rest > 0 {
+        group.addTask {
+          await Self.pause(.nanoseconds(rest))
+          return nil
+        }
+      }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return await first ?? (group.next() ?? nil) ?? []
+    }
     if !Task.isCancelled { tell(findings) }
-  }
-
-  /// Asks the source, and cancels it if it has not answered in time: it need not know when that is. One that knows the
-  /// deadline has answered before. What answers at once is asked even if there is no time.
-  private func answer(to question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
-    let asking = Task { await diagnosis.source.findings(for: question, in: inquiry) }
-    let end = inquiry.deadline.addingClamped(configuration.timeout.nanosecondsClamped / 40)
-    let rest = end.addingClamped(-TimeSource.system.now())
-    let timer = Task {
-      if rest <= 0 { return }
-      await Self.pause(.nanoseconds(rest))
-      asking.cancel()
-    }
-    defer { timer.cancel() }
-    return await withTaskCancellationHandler {
-      await asking.value
-    } onCancel: {
-      asking.cancel()
-    }
   }
 
   private func tell(_ findings: [Finding]) {

@@ -153,8 +153,7 @@ public struct ScriptedEvidence: EvidenceSource {
 
   /// Makes a script.
   public init(_ findings: [Finding], hanging: Set<DiagnosisQuestion> = []) {
-    self.findings = findings
-    self.hanging = hanging
+    (self.findings, self.hanging) = (findings, hanging)
   }
 
   /// Returns the findings of your script that answer the question.

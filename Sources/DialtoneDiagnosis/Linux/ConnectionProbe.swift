@@ -127,12 +127,8 @@ struct ConnectionProbe {
   /// Tries again what failed, unless the system itself has refused it: what fails at one time only is unreliable.
   private func tryAgain(_ finding: inout ConnectionFinding, _ interface: UInt32?, limit: Int) {
     let failed = finding.attempts.indices.filter { index in
-      switch finding.attempts[index].outcome {
-      case .reset: true
-      case .silent: finding.attempts[index].sight?.hasLeft != false
-      case .refused(let statement): !statement.isOwn
-      default: false
-      }
+      let (outcome, sight) = (finding.attempts[index].outcome, finding.attempts[index].sight)
+      return outcome == .reset || outcome.isRefusedOnWay || outcome == .silent && sight?.hasLeft != false
     }.prefix(limit)
     // All at the same time: silence takes as long as one.
     let again = failed.flatMap { index in

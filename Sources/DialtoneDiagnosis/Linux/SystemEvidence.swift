@@ -277,9 +277,7 @@ extension DiagnosisInquiry {
     _ transport: ReachabilityConfiguration.Transport = .tcp, port: UInt16?, byAny: Bool = false
   ) -> ReachabilityConfiguration {
     var path = ReachabilityConfiguration()
-    path.interface = byAny ? nil : configuration.interface
-    path.transport = transport
-    path.port = port
+    (path.interface, path.transport, path.port) = (byAny ? nil : configuration.interface, transport, port)
     return path
   }
 }

@@ -85,8 +85,7 @@ public struct ConnectionFinding: Hashable, Sendable {
 
   /// Makes a finding.
   public init(_ family: IPAddress.Family, _ attempts: [Attempt]) {
-    self.family = family
-    self.attempts = attempts
+    (self.family, self.attempts) = (family, attempts)
   }
 }
 
@@ -94,6 +93,8 @@ extension ConnectionFinding.Outcome {
   /// How long a connection took that was made.
   var milliseconds: Double? { if case .accepted(let milliseconds) = self { milliseconds } else { nil } }
   var isAccepted: Bool { milliseconds != nil }
+  /// Whether an ICMP message came that this machine has not made itself.
+  var isRefusedOnWay: Bool { if case .refused(let statement) = self { !statement.isOwn } else { false } }
 }
 
 extension ConnectionFinding.Attempt {
