@@ -98,7 +98,7 @@ final class DiagnosisRun: Sendable {
   private func lookAtWayAgain() async {
     let openFamilies = inquiry(of: findings.filter { $0.question == .way }).openFamilies
     if isSuccessful || openFamilies.isEmpty || Task.isCancelled { return }
-    let latest = await diagnosis.source.findings(for: .way, in: inquiry)
+    let latest = await answer(to: .way, in: inquiry)
     if Task.isCancelled || inquiry(of: latest).openFamilies.isSuperset(of: openFamilies) { return }
     found.withLock { $0.removeAll { $0.question == .way } }
     tell(latest)
@@ -169,21 +169,25 @@ final class DiagnosisRun: Sendable {
       return tell([.unasked(question.kind, nil, .timeIsUp)])
     }
     emit(.began(question.kind))
-    // A source need not know the deadline: it is cancelled somewhat later. What answers at once is asked even then.
-    let rest = inquiry.deadline.addingClamped(configuration.timeout.nanosecondsClamped / 40 - TimeSource.system.now())
-    let findings = await withTaskGroup(of: [Finding]?.self) { group in
-      group.addTask { await self.diagnosis.source.findings(for: question, in: inquiry) }
-      if rest > 0 {
-        group.addTask {
-          await Self.pause(.nanoseconds(rest))
-          return nil
-        }
-      }
-      let first = await group.next() ?? nil
-      group.cancelAll()
-      return await first ?? (group.next() ?? nil) ?? []
-    }
+    let findings = await answer(to: question, in: inquiry)
     if !Task.isCancelled { tell(findings) }
+  }
+
+  /// Asks the source. It need not know the deadline: it is cancelled somewhat later, and has 50 ms in any case.
+  private func answer(to question: DiagnosisQuestion, in inquiry: DiagnosisInquiry) async -> [Finding] {
+    let end = inquiry.deadline.addingClamped(configuration.timeout.nanosecondsClamped / 40)
+    let rest = Duration.nanoseconds(max(50_000_000, end - TimeSource.system.now()))
+    return await withTaskGroup(of: [Finding]?.self) { group in
+      group.addTask { await self.diagnosis.source.findings(for: question, in: inquiry) }
+      group.addTask {
+        await Self.pause(rest)
+        return nil
+      }
+      var answer = await group.next() ?? nil
+      group.cancelAll()
+      for await late in group { answer = answer ?? late }
+      return answer ?? []
+    }
   }
 
   private func tell(_ findings: [Finding]) {

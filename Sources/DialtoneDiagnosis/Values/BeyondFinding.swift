@@ -30,8 +30,7 @@ public struct BeyondFinding: Hashable, Sendable {
 
     /// Makes a question.
     public init(_ server: IPAddress, _ outcome: Outcome) {
-      self.server = server
-      self.outcome = outcome
+      (self.server, self.outcome) = (server, outcome)
     }
   }
 

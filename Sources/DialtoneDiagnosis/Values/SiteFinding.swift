@@ -60,10 +60,8 @@ public struct SiteFinding: Hashable, Sendable {
     clock: Clock? = nil
   ) {
     self.verdict = verdict
-    smallVerdicts = small
-    laterVerdicts = later
-    self.stalls = stalls
-    self.clock = clock
+    (smallVerdicts, laterVerdicts) = (small, later)
+    (self.stalls, self.clock) = (stalls, clock)
   }
 }
 
