@@ -138,7 +138,7 @@ public final class PathFollowingTransport: ClientTransport {
   /// connection: an attempt that cannot succeed any more may be under way, or a back-off of two minutes.
   private func follow() async throws {
     var former: Reachability?
-    for await state in monitor.updates {
+    for await state in monitor.detailedUpdates {
       defer { former = state }
       guard state.isReachable, let former, registry.counts.isEmpty else { continue }
       let isAnother = !former.isReachable || former.interface != state.interface || former.source != state.source

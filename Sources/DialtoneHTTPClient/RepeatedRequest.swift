@@ -112,7 +112,7 @@ struct RepeatedRequest {
   /// Returns once the path is another one than `start`, or was lost meanwhile, and the request is on no connection.
   func waitUntilHopeless(_ monitor: ReachabilityMonitor, since start: Reachability) async throws {
     var wasLost = false
-    for await state in monitor.updates {
+    for await state in monitor.detailedUpdates {
       if state.isReachable, wasLost || state.interface != start.interface || state.source != start.source { break }
       wasLost = wasLost || !state.isReachable
     }

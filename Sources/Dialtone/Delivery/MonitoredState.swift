@@ -42,6 +42,8 @@ package struct Snapshot<State: Sendable>: Sendable {
   var isKnown: Bool
   /// Whether receivers that have had a state do not get this one yet.
   var isHeldBack = false
+  /// Grows with each state that differs only in what most receivers are not told of.
+  var detailNumber: UInt16 = 0
   /// Grows when the monitor is given something else to watch.
   package internal(set) var subjectNumber: UInt32 = 0
 }

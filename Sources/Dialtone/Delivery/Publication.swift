@@ -35,7 +35,9 @@ extension Publication where State: TimedState {
       let action = machine.decided(decided, after: snapshot.state, now: now)
       switch action {
       case .ignore: return false
-      case .store: break
+      case .store:
+        effect.isTold = true
+        snapshot.detailNumber &+= 1
       case .deliver:
         effect.isTold = true
         snapshot.isHeldBack = false

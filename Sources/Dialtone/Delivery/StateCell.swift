@@ -20,6 +20,8 @@ package struct ReceiverOptions: OptionSet, Sendable {
   package static let unknownStates = ReceiverOptions(rawValue: 1)
   /// The first known state of each further subject, even if it equals the last state of the former subject.
   static let eachSubject = ReceiverOptions(rawValue: 2)
+  /// States that differ only in what other receivers are not told of, such as the source.
+  static let details = ReceiverOptions(rawValue: 4)
 }
 
 /// The newest state of a monitor, and its receivers.
@@ -104,7 +106,9 @@ extension StateCell where State: DeterminableState {
       if !isGiven { return nil }
     }
     let isOfNewSubject = options.contains(.eachSubject) && newest.subjectNumber != last.subjectNumber
-    return newest.state.isSameState(as: last.state) && !(isOfNewSubject && newest.isKnown) ? nil : newest
+    let hasNewDetail = options.contains(.details) && newest.detailNumber != last.detailNumber
+    let isNews = newest.isKnown && (isOfNewSubject || hasNewDetail)
+    return newest.state.isSameState(as: last.state) && !isNews ? nil : newest
   }
 
   /// Has every receiver look for a newer state. What a thread of the engine has to run goes to the queue.

@@ -64,6 +64,9 @@ public final class ReachabilityMonitor: StateMonitor, DeliveryOwner {
   /// last one.
   package var statesOfEachTarget: StateFeed<Reachability> { StateFeed(of: self, cell, .eachSubject) }
 
+  /// As `updates`, with states that differ only in the source or the destination.
+  package var detailedUpdates: MonitorUpdates<Reachability> { MonitorUpdates(StateFeed(of: self, cell, .details)) }
+
   /// What the monitor watches. You can change it at any time; all receivers stay registered.
   ///
   /// From the moment you set it, ``current`` is never again a state of the former target: it is `undetermined` until

@@ -42,12 +42,24 @@ struct StateCellTests {
     // The same to receivers, before that: it does not let the receiver have what it has to wait for.
     var other = unreachable
     other.source = IPAddress("192.0.2.1")
-    #expect(publication.publish(other, realtime: 3, now: 0) == .init())
+    #expect(publication.publish(other, realtime: 3, now: 0) == .init(isTold: true))
     #expect(cell.current.source == other.source)
-    #expect(cell.next(after: told, []) == nil)
+    #expect(cell.next(after: told, []) == nil && cell.next(after: told, .details) == nil)
     cell.release(cell.epoch)
     #expect(cell.next(after: told, [])?.state ≈ other)
     #expect(cell.current.realtime == 2)
+  }
+
+  @Test func aReceiverOfDetailsIsToldOfAnotherSource() throws {
+    let publication = Publication(cell, cell.epoch, settling: .zero)
+    _ = publication.publish(reachable, realtime: 1, now: 0)
+    let told = try #require(cell.next(after: nil, .details))
+    var other = reachable
+    other.source = IPAddress("192.0.2.1")
+    #expect(publication.publish(other, realtime: 2, now: 0).isTold)
+    #expect(cell.next(after: told, []) == nil)
+    let next = try #require(cell.next(after: told, .details))
+    #expect(next.state.source == other.source && cell.next(after: next, .details) == nil)
   }
 
   @Test func whatIsPutOffHasOneTimer() {

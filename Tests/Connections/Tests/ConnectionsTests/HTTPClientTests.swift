@@ -298,6 +298,25 @@ struct HTTPClientTests {
     try await trial.stop()
   }
 
+  @Test("an attempt is under way when its address is replaced by another one of its link: the next one begins at once")
+  func anAddressIsReplaced() async throws {
+    let trial = try await Trial(second: false)
+    try trial.lab.client.sysctl("ipv4/conf/all/promote_secondaries", 1)
+    // What comes from the old address is taken for a martian.
+    try trial.lab.server.addRoute("10.0.0.1/32", kind: .blackhole)
+    try trial.lab.server.sysctl("ipv4/conf/s0/rp_filter", 1)
+    let sending = Task { try await trial.send() }
+    try await eventually("it connects") { try attempts(trial.lab.client).count == 1 }
+    try trial.lab.client.addAddress("10.0.0.3/24", "u0")
+    let start = ContinuousClock.now
+    try trial.lab.client.deleteAddress("10.0.0.1/24", "u0")
+    #expect(try await sending.value == .ok)
+    // The client gives an attempt ten seconds.
+    #expect(ContinuousClock.now - start < .seconds(8))
+    #expect(trial.server.requests.withLock { $0 } == ["GET /"])
+    try await trial.stop()
+  }
+
   @Test("requests leave by the other uplink, and are redirected to the other family: they are answered")
   func aRedirectToTheOtherFamily() async throws {
     let trial = try await Trial(connect: .seconds(3))
