@@ -161,7 +161,7 @@ struct NameRound {
   }
 
   private mutating func end(_ index: Int, _ reply: NameFinding.Reply) {
-    for kind in conversations[index].open.values { servers[conversations[index].position][keyPath: kind] = reply }
+    fail(conversations[index].position, reply)
     conversations[index].open = [:]
   }
 
@@ -180,7 +180,10 @@ struct NameRound {
       servers[position].deniesRoot = name.isEmpty && reply.code == .success && !answer.hasNameServer
       if kind != \.control { servers[position].milliseconds = Double(TimeSource.system.now() - start) / 1_000_000 }
     }
-    if hasError { end(index, refusal(index, socket.takeError())) }
+    if !hasError { return }
+    let reply = refusal(index, socket.takeError())
+    for kind in conversations[index].open.values { servers[position][keyPath: kind] = reply }
+    conversations[index].open = [:]
   }
 
   private func refusal(_ index: Int, _ errno: CInt) -> NameFinding.Reply {

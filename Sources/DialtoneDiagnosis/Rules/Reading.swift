@@ -27,10 +27,8 @@ struct Reading: Hashable, Sendable {
     _ finding: Finding, of kind: DiagnosisStep.Kind? = nil, _ outcome: DiagnosisStep.Outcome,
     _ meaning: Meaning = .plain, charge: Charge? = nil
   ) {
-    self.finding = finding
+    (self.finding, self.meaning, self.outcome) = (finding, meaning, outcome)
     self.kind = kind ?? finding.step
-    self.meaning = meaning
-    self.outcome = outcome
     self.charge = outcome == .fault || outcome == .doubtful ? charge : nil
   }
 

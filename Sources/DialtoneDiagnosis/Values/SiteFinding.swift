@@ -59,8 +59,7 @@ public struct SiteFinding: Hashable, Sendable {
     _ verdict: SiteVerdict, small: [SiteVerdict] = [], later: [SiteVerdict] = [], stalls: [Stall] = [],
     clock: Clock? = nil
   ) {
-    self.verdict = verdict
-    (smallVerdicts, laterVerdicts) = (small, later)
+    (self.verdict, smallVerdicts, laterVerdicts) = (verdict, small, later)
     (self.stalls, self.clock) = (stalls, clock)
   }
 }
