@@ -114,15 +114,15 @@ enum NameRules {
     // It is said only seldom that nobody listens there, and programs wait meanwhile.
     let closed = isLate ? finding.servers.prefix(1).first { !$0.hasAnswered } : nil
     if isLate && closed == nil || finding.system == .failed {
-      let cause: DiagnosisCause = finding.system == .failed ? .nameWrong : .nameServerSilent
-      return (.lostInSystem(server: found.address, milliseconds: found.milliseconds), .fault, cause)
+      // The resolver waits a second at least (resolv.conf(5)): what is as quick it has got.
+      let isWrong = finding.system == .failed && found.milliseconds ?? 0 < 1_000
+      let meaning = NameMeaning.lostInSystem(server: found.address, milliseconds: found.milliseconds)
+      return (meaning, .fault, isWrong ? .nameWrong : .nameServerSilent)
     }
     if let late = closed ?? silent.first { return (.foundBehind(silent: late.address), .doubtful, .nameServerSilent) }
     if let lacking {
-      return (
-        .foundInPart(server: found.address, lacking, lacksIPv6: found.ipv6 == lacking), .doubtful,
-        lacking == .silent ? .nameServerSilent : .nameServerRefuses
-      )
+      let meaning = NameMeaning.foundInPart(server: found.address, lacking, lacksIPv6: found.ipv6 == lacking)
+      return (meaning, .doubtful, lacking == .silent ? .nameServerSilent : .nameServerRefuses)
     }
     if !control.isEmpty { return (.foundByLiar(server: found.address, control: control), .doubtful, nil) }
     return (.found, .ok, nil)

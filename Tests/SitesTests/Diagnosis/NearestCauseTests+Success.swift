@@ -212,4 +212,14 @@ extension NearestCauseTests {
     #expect(Self.cause([.name(name), Self.reset]) == .refused)
     #expect(Self.cause([.name(name)]) == .nameServerSilent)
   }
+
+  /// resolv.conf(5): the resolver waits a second at least, and has got what is as quick.
+  @Test func whatTheResolverHasGotIsLostInThisMachine() {
+    guard case .name(var name) = Self.names(.answer(.success, [Self.target])) else { return }
+    (name.addresses, name.system) = ([Self.target], .failed)
+    for (milliseconds, cause) in [(20.0, DiagnosisCause.nameWrong), (2_000, .nameServerSilent)] {
+      name.servers[0].milliseconds = milliseconds
+      #expect(Self.cause([.name(name)]) == cause)
+    }
+  }
 }
