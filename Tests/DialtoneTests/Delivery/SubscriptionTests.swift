@@ -93,8 +93,16 @@ struct SubscriptionTests {
   @Test func aRegistrationEndsAfterItsActor() async throws {
     let network = scriptedNetwork()
     let monitor = network.monitor()
-    let registration = monitor.observe(on: Listener()) { _, _ in }
+    weak var listener: Listener?
+    func observe() -> ReachabilityObservation {
+      let actor = Listener()
+      listener = actor
+      return monitor.observe(on: actor) { _, _ in }
+    }
+    let registration = observe()
     try await monitor.waitUntilKnown()
+    // As long as it is being called it is there, and takes the next change as well.
+    try await eventually("the actor is gone") { listener == nil }
     network.set(.wifi)
     try await eventually("it has ended") { registration.hasEnded }
   }
